@@ -54,11 +54,15 @@ test-all: $(VENV)/.installed-test
 mutants: $(VENV)/.installed-test
 	$(BIN)/python tests/mutants/run.py
 
-# FUZZ_ARGS says how much of it: see tests/fuzz/conftest.py. With --ledger FILE among them what was
-# tried is added to a record, also where Ctrl-C ends it early.
+# FUZZ_ARGS says how much of it, see tests/fuzz/conftest.py, and FUZZ_SPREAD how it is shared among
+# processes, one for each core: --seconds when to end, see tests/fuzz/spread.py. What was tried is
+# added to FUZZ_LEDGER, also where Ctrl-C ends it early.
 FUZZ_ARGS ?= --inputs 1000000 --interruptions 0 --moments 300 --graphs 10000 --plans 10000 --runs 100000
+FUZZ_SPREAD ?= --first leiden dynamic-truss diameter dynamic betweenness cluster-components
+FUZZ_LEDGER ?= build/reliability.json
 fuzz: $(VENV)/.installed-test
-	$(BIN)/python -m pytest tests/fuzz --run-slow --timeout 0 $(FUZZ_ARGS)
+	@mkdir -p $(dir $(FUZZ_LEDGER))
+	$(BIN)/python tests/fuzz/spread.py $(FUZZ_SPREAD) --ledger $(FUZZ_LEDGER) -- tests/fuzz $(FUZZ_ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "clgraph needs Python 3.11 or newer, this is %s; say for example: make PYTHON=python3.12" % sys.version.split()[0])'

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -21,6 +22,7 @@ from clgraph.errors import DeviceNotFoundError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 caches = importlib.import_module("caches")
+card = importlib.import_module("card")
 runtimes = importlib.import_module("runtimes")
 shares = importlib.import_module("shares")
 # Before any test imports networkx, which looks for backends then.
@@ -222,6 +224,17 @@ def _optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Build as users do where a test is marked so, or runs on what users run on."""
     if any(request.node.get_closest_marker(name) for name in ("optimised", "gpu")):
         monkeypatch.setenv(NO_OPTIMISING, "0")
+
+
+@pytest.fixture(autouse=True)
+def _card(request: pytest.FixtureRequest) -> Generator[None]:
+    """Share the graphics card with other processes of pytest, or have it alone."""
+    marker = request.node.get_closest_marker("gpu")
+    if marker is None:
+        yield
+        return
+    with card.held(Path(tempfile.gettempdir()), alone=marker.kwargs.get("alone", False)):
+        yield
 
 
 @pytest.fixture(scope="session")

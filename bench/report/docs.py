@@ -15,7 +15,7 @@ from ..runner.floors import BARRIER_US, COPY_GB_PER_S
 from ..runner.pinned import GRAPHS
 from ..runner.records import load, newest_first
 from ..runner.suites import SUITES
-from . import published, scc_page, searches_page
+from . import matching_plots, published, scc_page, searches_page
 from .findings import findings
 from .matrix import matrices
 from .overview import picture, said
@@ -344,13 +344,15 @@ def _same(path: Path, text: str) -> bool:
     if not path.exists():
         return False
     found = path.read_text("utf-8")
-    return found == text or (path == PICTURE and said(found) == said(text))
+    return found == text or (path.suffix == PICTURE.suffix and said(found) == said(text))
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write page and picture, or with --check only look whether they are up to date."""
+    """Write page and pictures, or with --check only look whether they are up to date."""
     tables = "".join(part.section(part.recorded(RESULTS)) for part in (scc_page, searches_page))
     written = {PAGE: page(recorded(), tables), PICTURE: picture(recorded())}
+    for name, drawn in matching_plots.plots(matching_plots.recorded(RESULTS)).items():
+        written[PAGE.with_name(f"matching-{name.replace(' ', '-')}.svg")] = drawn
     if "--check" in argv:
         return 0 if all(_same(path, text) for path, text in written.items()) else 1
     for path, text in written.items():

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
 
-__all__ = ["card_state", "commit_of_checkout", "copy_bandwidth", "describe"]
+__all__ = ["card_state", "commit_of_checkout", "copy_bandwidth", "describe", "head_of"]
 
 PACKAGES = ("clgraph", "numpy", "scipy", "pyopencl", "mako", "nvidia-ml-py", "numba")
 COPY_BYTES = 1 << 28
@@ -88,6 +89,19 @@ def _processor() -> str:
         return platform.processor()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
+
+
+def head_of(study: str, device: Device) -> dict[str, Any]:
+    """Give what the record of a study begins with: its name, when, where and of which commit."""
+    commit, dirty = commit_of_checkout()
+    return {
+        "schema": f"clgraph-study-{study}",
+        "started": datetime.now(UTC).isoformat(),
+        "device": device.name,
+        "driver": device.driver,
+        "commit": commit,
+        "dirty": dirty,
+    }
 
 
 def commit_of_checkout() -> tuple[str | None, bool | None]:

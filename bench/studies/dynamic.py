@@ -4,7 +4,8 @@
 graphs small enough for a CPU. First the contents of smaller graphs are compared with what NumPy
 finds of the same batches; if they differ, nothing is timed. Batches are on the device, edges that
 the graph has not, with the check for duplicates; each is inserted and then deleted. Primitives are
-given as shares of the bandwidth of a copy, by bytes that a pass must move.
+given as shares of the bandwidth of a copy, by bytes that a pass must move. ``--plot rates.svg``
+draws rates by size of the batch, of this run or, with ``--record RECORD.json``, of an earlier one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import argparse
 import json
 import statistics
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,8 @@ from clgraph.device import Memory
 from clgraph.dynamic.storage.store import copied
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.sorting import EdgeSorter, Wishes
-from clgraph.primitives.stages import Compaction, RadixSort, Scan, digit_passes
+from clgraph.primitives.radix import RadixSort, digit_passes
+from clgraph.primitives.stages import Compaction, Scan
 
 from ..runner import machine
 
@@ -228,7 +229,7 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     return figures
 
 
-def building(graph: Graph, device: Device) -> dict[str, float]:
+def building(graph: Graph, device: Device) -> dict[str, Any]:
     """Milliseconds of making rows of a graph's edges, each given once and in any order.
 
     Device time of sorting, symmetrising and dropping duplicates, and host wall clock with the
@@ -241,10 +242,12 @@ def building(graph: Graph, device: Device) -> dict[str, float]:
     device_ms, wall_ms = [], []
     for _ in range(REPEATS):
         sorter = EdgeSorter(device, graph.n, len(src))
+        sorter.log = SweepLog(named=True)
         ends = [sorter.memory.upload("ends", ids.astype(np.uint32)) for ids in (src, dst)]
         rows = sorter.rows(ends[0], ends[1], None, symmetrize=True, wishes=wishes)
         sorter.log.wait()
         device_ms.append(sorter.log.kernel_ms)
+        parts = sorter.log.parts
         del sorter, ends
     if rows[3] != graph.m or not np.array_equal(rows[1].read(rows[3]), graph.indices):
         raise SystemExit("WRONG rows made of edges")
@@ -253,7 +256,7 @@ def building(graph: Graph, device: Device) -> dict[str, float]:
         clgraph.from_edges(src, dst, n=graph.n, symmetrize=True, dedup=True, device=device)
         wall_ms.append(1e3 * (time.perf_counter() - began))
     median = statistics.median(device_ms)
-    return {"edges": len(src), "device_ms": median, "wall_ms": min(wall_ms)}
+    return {"edges": len(src), "device_ms": median, "wall_ms": min(wall_ms), "parts": parts}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -267,16 +270,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--plot", type=Path, help="picture of rates by size of the batch")
+    parser.add_argument("--record", type=Path, help="record to draw, instead of a run")
     args = parser.parse_args(argv)
+    if args.record is not None:
+        draw_rates(json.loads(args.record.read_text("utf-8")), args.plot)
+        return 0
     device = clgraph.device(args.device)
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-dynamic",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("dynamic", device) | {
         "scale": args.scale,
         "repeats": REPEATS,
         "primitives": primitives(device, args.elements) if args.elements else {},
@@ -305,7 +306,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.output is not None:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print_tables(record)
+    if args.plot is not None:
+        draw_rates(record, args.plot)
     return 0
+
+
+def draw_rates(record: dict[str, Any], path: Path) -> None:
+    """Draw million edges a second by edges of a batch, in and out, with the bars beside them."""
+    import matplotlib as mpl  # noqa: PLC0415 - optional
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    for name, figures in record["graphs"].items():
+        found = sorted((t["edges"], t) for key, t in figures.items() if key.endswith(" auto"))
+        color = None
+        for way, style in (("insert", "o-"), ("delete", "o:")):
+            rates = [times["edges"] / times[f"{way}_ms"] / 1e3 for _, times in found]
+            sizes = [edges for edges, _ in found]
+            (line,) = axes.loglog(sizes, rates, style, color=color, label=f"{name}, {way}")
+            color = line.get_color()
+        bars = BARS[name]
+        axes.loglog([10**d for d in bars], list(bars.values()), "_", color=color, markersize=16)
+    axes.set(xlabel="edges of a batch", ylabel="million edges a second", title=record["device"])
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
 
 
 def print_tables(record: dict[str, Any]) -> None:

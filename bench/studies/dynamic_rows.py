@@ -13,7 +13,6 @@ import argparse
 import json
 import statistics
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,8 @@ import numpy as np
 import clgraph
 from clgraph import generate
 from clgraph.cli.text import table
+from clgraph.device import Memory
+from clgraph.engine.resident import resident
 
 from ..runner import machine
 
@@ -36,6 +37,8 @@ SEED = 20261122
 SOURCES = 16
 REPEATS = 9
 BARS = {"kron": 0.95, "road": 0.85}
+PROPERTIES = {"since": "u4", "until": "u4", "kind": "i4", "score": "f4"}
+LAYOUT_BATCHES = (10**3, 10**4, 10**5, 10**6)
 BLOCK_EDGES = (None, 2**8, 2**16, 2**19, 2**22)  # of the memory study; None is the default
 
 
@@ -96,9 +99,20 @@ def compared(packed: Any, blocks: Any) -> dict[str, Any]:
     return medians | {"speed": medians["packed"] / medians["blocks"], "ratios": ratios}
 
 
+def uploads(graph: Graph, device: Device) -> float:
+    """Milliseconds until compressed rows are on the device, when that is done once more."""
+    for _ in range(2):
+        again = clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True)
+        began = time.perf_counter()
+        resident(again, device)
+        ms = 1e3 * (time.perf_counter() - began)
+    return ms
+
+
 def beginnings(graph: Graph, device: Device) -> dict[str, dict[str, float]]:
     """Bytes beside compressed rows, and milliseconds of a beginning, by size of block arrays."""
     found = {}
+    clgraph.DynamicGraph(graph, device=device)  # builds kernels and warms the host's memory
     for block_edges in BLOCK_EDGES:
         began = time.perf_counter()
         dynamic = clgraph.DynamicGraph(graph, block_edges=block_edges, device=device)
@@ -114,6 +128,40 @@ def beginnings(graph: Graph, device: Device) -> dict[str, dict[str, float]]:
     return found
 
 
+def layouts(graph: Graph, device: Device) -> dict[str, dict[str, dict[str, float]]]:
+    """Device milliseconds of batches whose edges have four properties, as arrays and as records."""
+    rng = np.random.default_rng(SEED)
+    memory = Memory(device)
+    rows = clgraph.Graph.trusted((graph.indptr, graph.indices, None), directed=True)
+    made = {
+        layout: clgraph.DynamicGraph(rows, properties=PROPERTIES, layout=layout, device=device)
+        for layout in ("arrays", "records")
+    }
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for count in LAYOUT_BATCHES:
+        src, dst = (rng.integers(0, graph.n, count) for _ in range(2))
+        fresh = ~made["arrays"].has_edges(src, dst)
+        ends = [memory.upload("ends", ids[fresh].astype(np.uint32)) for ids in (src, dst)]
+        values = {
+            name: memory.upload(name, np.arange(ends[0].count, dtype=kind))
+            for name, kind in PROPERTIES.items()
+        }
+        times: dict[str, dict[str, list[float]]] = {}
+        for turn in range(REPEATS + 1):
+            for layout, dynamic in made.items():
+                into = dynamic.insert_edges(*ends, properties=values)
+                out = dynamic.delete_edges(*ends)
+                if turn:
+                    kept = times.setdefault(layout, {"insert_ms": [], "delete_ms": []})
+                    kept["insert_ms"].append(into.kernel_ms)
+                    kept["delete_ms"].append(out.kernel_ms)
+        found[str(count)] = {
+            layout: {name: statistics.median(ms) for name, ms in kept.items()}
+            for layout, kept in times.items()
+        }
+    return found
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study; 1 if blocks take more than 1.4 times the bytes of compressed rows."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -122,26 +170,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-dynamic-rows",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("dynamic-rows", device) | {
         "scale": args.scale,
         "repeats": REPEATS,
         "graphs": {},
     }
-    speeds, bytes_told = [], []
+    speeds, bytes_told, laid_out = [], [], []
     for name, graph in graphs(args.scale).items():
-        began = time.perf_counter()
-        clgraph.BFS(graph, device=device)
         figures: dict[str, Any] = {
             "n": graph.n,
             "m": graph.m,
-            "upload_ms": 1e3 * (time.perf_counter() - began),
+            "upload_ms": uploads(graph, device),
             "beginnings": beginnings(graph, device),
         }
         dynamic = clgraph.DynamicGraph(graph, device=device)
@@ -152,12 +191,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             speeds.append([name, what, *shown, bar])
         for block_edges, told in figures["beginnings"].items():
             bytes_told.append([name, block_edges, *(f"{value:.2f}" for value in told.values())])
+        figures["layouts"] = layouts(graph, device)
+        for count, told in figures["layouts"].items():
+            shown = [f"{ms:.3f}" for times in told.values() for ms in times.values()]
+            laid_out.append([name, count, *shown])
         record["graphs"][name] = figures
         if args.output is not None:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(table(["graph", "what", "packed ms", "blocks ms", "speed", "bar"], speeds))
     columns = ["graph", "block array", "init ms", "over CSR", "over COO", "of blocks", "of arrays"]
     print(table(columns, bytes_told))
+    columns = ["graph", "batch", "arrays in ms", "out", "records in ms", "out"]
+    print(table(columns, laid_out))
     taken = [one["beginnings"]["default"]["over_csr"] for one in record["graphs"].values()]
     return int(max(taken) > 1.4)
 

@@ -3,7 +3,8 @@
 ``python -m bench.studies.matching --data FOLDER --device nvidia --output record.json`` reads
 ``ppi-yeast-human.npz.xz`` and ``hprd-labelled.npz.xz`` from FOLDER; ``--quick`` leaves out what
 takes long on a CPU. A digest of the maps of each timed case reports whether two devices found the
-same.
+same. Joules come from windows of repeated calls with the spread of their parts: of the whole call
+for each case, and up to the end of each phase for some.
 """
 
 from __future__ import annotations
@@ -23,17 +24,19 @@ import numpy as np
 
 import clgraph
 from clgraph import SubgraphMatching, energy
+from clgraph.algorithms.matching.joules import joules_by_phase
 from clgraph.algorithms.matching.quality import perturbed_query, planted_query
 from clgraph.cli.text import table
 
 from ..runner import machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from clgraph import Device, Graph
+    from clgraph.energy import RunEnergy
 
 __all__ = ["main"]
 
@@ -41,6 +44,12 @@ SIZES, KS, LABELS = (4, 8, 16, 32, 64, 128, 254), (10, 100, 1000, 10_000), (32, 
 BAR_64_MS, BAR_1000_MS = 20.0, 1000.0
 SHARES = (0.0, 0.1, 0.2)
 ENERGY_S = 2.0
+MATCHES = 1000
+BAR_QUERIES, QUICK_QUERIES = 1000, 20
+# Matches, those of a long run, and seeds.
+QUALITY, QUICK_QUALITY = (1000, 50_000, 10), (300, 1000, 3)
+QUALITY_CASES = (("hprd", 0, 16), ("human", 32, 16), ("hprd", 0, 32), ("human", 32, 32))
+PHASE_SIZES = (16, 254)  # of queries whose phases are metered, beside that of a bar
 
 
 def read_networks(folder: Path) -> dict[str, tuple[Graph, NDArray[Any] | None]]:
@@ -78,12 +87,26 @@ def _graph(stored: dict[str, NDArray[Any]], prefix: str) -> Graph:
 
 
 class Study:
-    """Cases on one device, and their records."""
+    """Cases on one device, and their records.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    networks : dict
+        Graph and labels by name.
+    joules : bool
+        Whether to meter every case.
+    """
 
     def __init__(
-        self, device: Device, networks: dict[str, tuple[Graph, NDArray[Any] | None]]
+        self,
+        device: Device,
+        networks: dict[str, tuple[Graph, NDArray[Any] | None]],
+        *,
+        joules: bool,
     ) -> None:
-        self.device, self.networks = device, networks
+        self.device, self.networks, self.joules = device, networks, joules
         self.records: list[dict[str, Any]] = []
         self._plans: dict[tuple[str, int], tuple[SubgraphMatching, NDArray[Any]]] = {}
 
@@ -109,11 +132,12 @@ class Study:
         labels: int,
         size: int,
         queries: int = 1,
-        k: int = 1000,
+        k: int | None = None,
         repeats: int = 7,
-        joules: bool = False,
+        phases: bool = False,
     ) -> dict[str, Any]:
-        """Time a case: maps are checked once, the first run is not counted."""
+        """Time a case, and meter it, or each of its phases; the first run is not counted."""
+        k = MATCHES if k is None else k
         plan, codes = self.plan(name, labels)
         cut = [planted_query(plan.target, size, seed=seed) for seed in range(queries)]
         graphs = [graph for graph, _ in cut]
@@ -123,12 +147,12 @@ class Study:
             return plan.run(graphs, labels=own, k=k)
 
         first = plan.run(graphs, labels=own, k=k, verify=queries <= 10)
-        total, kernel, phases = [], [], []
+        total, kernel, parts = [], [], []
         for _ in range(repeats):
             stats = once()[0].stats
             total.append(stats.total_ms)
             kernel.append(stats.kernel_ms)
-            phases.append(stats.phases)
+            parts.append(stats.phases)
         digest = hashlib.sha256()
         for result in first:
             digest.update(result.mapping.tobytes())
@@ -145,7 +169,7 @@ class Study:
             "kernel_ms": kernel,
             "median_ms": statistics.median(total),
             "phases_ms": {
-                phase: statistics.median(row[phase] for row in phases) for phase in phases[0]
+                phase: statistics.median(row[phase] for row in parts) for phase in parts[0]
             },
             "mean_cost": float(np.mean([result.cost.mean() for result in first])),
             "zero_found": float(np.mean([result.cost.min() == 0 for result in first])),
@@ -153,21 +177,17 @@ class Study:
             "device_bytes": first[0].stats.device_bytes,
             "digest": digest.hexdigest(),
         }
-        if joules:
-            record["joules"] = self._joules(once)
+        if self.joules and phases:
+            found = joules_by_phase(plan, graphs[0], labels=own[0], k=k, min_seconds=ENERGY_S)
+            record["joules_by_phase"] = found.joules
+            record["windows"] = {phase: metered(run) for phase, run in found.windows.items()}
+            record["joules"] = record["windows"]["extension"]
+        elif self.joules:
+            record["joules"] = metered(
+                energy.per_run(once, min_seconds=ENERGY_S, device=self.device)
+            )
         self.records.append(record)
         return record
-
-    def _joules(self, once: Callable[[], object]) -> dict[str, Any]:
-        measured = energy.per_run(once, min_seconds=ENERGY_S, device=self.device)
-        return {
-            "per_run": measured.joules_per_run,
-            "spread": measured.spread,
-            "window_s": measured.seconds,
-            "runs": measured.runs,
-            "source": measured.source,
-            "note": measured.note,
-        }
 
     def quality(self, name: str, labels: int, size: int, k: int, long_k: int, seeds: int) -> None:
         """Best and mean costs of altered queries over seeds, beside those of a long run."""
@@ -209,24 +229,37 @@ class Study:
                 )
 
 
+def metered(run: RunEnergy) -> dict[str, Any]:
+    """Give a window's joules, and how well they are known."""
+    return {
+        "per_run": run.joules_per_run,
+        "spread": run.spread,
+        "window_s": run.seconds,
+        "runs": run.runs,
+        "mean_watts": run.mean_watts,
+        "idle_watts": run.idle_watts,
+        "source": run.source,
+        "note": run.note,
+    }
+
+
 def effort(k: int, long_k: int) -> list[tuple[int, int]]:
     """So many matches, and so many steps of Gibbs sampling for each vertex of the query."""
     return [(k, 0), (k, 4), (k, 16), (k, 64), (long_k // 5, 0), (long_k // 5, 16)]
 
 
-def bars(study: Study, *, joules: bool, queries: int) -> None:
+def bars(study: Study, *, queries: int) -> None:
     """Time what an H200 is asked for."""
-    study.measure("bar-64", "human", labels=32, size=64, joules=joules)
-    study.measure(
-        "bar-1000", "human", labels=32, size=16, queries=queries, k=100, repeats=3, joules=joules
-    )
+    study.measure("bar-64", "human", labels=32, size=64, phases=True)
+    study.measure("bar-1000", "human", labels=32, size=16, queries=queries, k=100, repeats=3)
     study.measure("bar-1000-k1000", "human", labels=32, size=16, queries=queries, repeats=3)
 
 
 def scaling(study: Study, *, quick: bool) -> None:
     """Time by query size, target, labels and k."""
     for size in SIZES[:5] if quick else SIZES:
-        study.measure("query size", "human", labels=32, size=size, repeats=5)
+        phases = size in PHASE_SIZES
+        study.measure("query size", "human", labels=32, size=size, repeats=5, phases=phases)
     for name in study.networks:
         study.measure("target", name, labels=32, size=32, repeats=5)
     for labels in LABELS:
@@ -251,6 +284,8 @@ def shown(records: Sequence[dict[str, Any]]) -> str:
         "cost",
         "zero",
         "J",
+        "spread",
+        "J by phase",
     ]
     timed = [
         [
@@ -265,7 +300,7 @@ def shown(records: Sequence[dict[str, Any]]) -> str:
             f"{statistics.median(record['kernel_ms']):.2f}",
             f"{record['mean_cost']:.3f}",
             f"{record['zero_found']:.2f}",
-            f"{joules:.3g}" if (joules := record.get("joules", {}).get("per_run")) else "",
+            *_energy_columns(record),
         ]
         for record in records
         if "median_ms" in record
@@ -299,6 +334,16 @@ def shown(records: Sequence[dict[str, Any]]) -> str:
     return f"{table(head, timed)}\n\n{table(quality_head, rows)}"
 
 
+def _energy_columns(record: dict[str, Any]) -> list[str]:
+    found = record.get("joules", {})
+    if found.get("per_run") is None:
+        return ["", "", ""]
+    spread = "" if found["spread"] is None else f"{found['spread']:.0%}"
+    phases = record.get("joules_by_phase") or {}
+    by_phase = ", ".join(f"{phase} {joules:.3f}" for phase, joules in phases.items())
+    return [f"{found['per_run']:.3g}", spread, by_phase]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study and write its record."""
     parser = argparse.ArgumentParser(prog="bench.studies.matching", description=__doc__)
@@ -308,13 +353,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, no joules")
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
-    study = Study(device, read_networks(args.data))
+    study = Study(device, read_networks(args.data), joules=not args.quick)
     started, began = datetime.now(UTC), time.perf_counter()
-    bars(study, joules=not args.quick, queries=20 if args.quick else 1000)
+    bars(study, queries=QUICK_QUERIES if args.quick else BAR_QUERIES)
     scaling(study, quick=args.quick)
-    cases = (("hprd", 0, 16), ("human", 32, 16), ("hprd", 0, 32), ("human", 32, 32))
-    for name, labels, size in cases[: 1 if args.quick else None]:
-        k, long_k, seeds = (300, 1000, 3) if args.quick else (1000, 50_000, 10)
+    for name, labels, size in QUALITY_CASES[: 1 if args.quick else None]:
+        k, long_k, seeds = QUICK_QUALITY if args.quick else QUALITY
         study.quality(name, labels, size, k, long_k, seeds)
     commit, _ = machine.commit_of_checkout()
     record = {

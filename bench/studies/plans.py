@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from clgraph.algorithms.communities.level import Levels
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
+from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.triangles.config import Merge
@@ -72,6 +73,11 @@ def _multi_search(graph: Graph, preset: str, device: Device) -> object:
     state = {"distances": cg.State(np.int32, fill=-1)}
     snippets = library_snippets("distances")
     return cg.MultiSearch(graph, state=state, **snippets, config=preset, device=device)
+
+
+def _lengths(graph: Graph, kind: str, device: Device) -> object:
+    searcher = WeightedSearcher(_weighted_as(graph, kind), device, "multi-search")
+    return searcher.distances(np.array([0]))
 
 
 def _totals(graph: Graph, method: str, device: Device) -> object:
@@ -179,16 +185,37 @@ def _ranking(graph: Graph, name: str, device: Device) -> object:
     return call[name](graph, device=device)
 
 
+def _recorded(graph: Graph, ends: tuple[Any, Any], device: Device) -> object:
+    """Insert edges with records of properties, from host memory and from the device."""
+    kinds = {"a": "f4", "b": "u4", "c": "u2", "d": "i1", "e": "u1", "f": "f4"}
+    changing = cg.DynamicGraph(graph, properties=kinds, device=device)
+    values: dict[str, Any] = {name: np.ones(64, kind) for name, kind in kinds.items()}
+    changing.insert_edges(*ends, properties=values)
+    values["a"] = Memory(device).upload("a", values["a"])
+    for regime in ("rows", "rewrite"):
+        changing.insert_edges(*ends, properties=values, regime=regime)
+    return changing.update_values(*ends, properties=values)
+
+
 def _changing(graph: Graph, what: str, device: Device) -> object:
     ends = np.arange(64) % graph.n, np.arange(1, 65) % graph.n
     if what == "edges":
         return cg.from_edges(*ends, n=graph.n, symmetrize=True, dedup=True, device=device)
     changing = cg.DynamicGraph(graph, device=device)
-    if what == "insert":
-        return changing.insert_edges(*ends)
+    if what in {"insert", "records"}:
+        return changing.insert_edges(*ends) if what == "insert" else _recorded(graph, ends, device)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
-        return [*searches, cg.ConnectedComponents(changing)]
+        weighted = cg.DynamicGraph(graph, weights="f4", device=device)
+        hops = {"hops": cg.State("int32", fill=-1)}
+        visit = "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }"
+        return [
+            *searches,
+            cg.ConnectedComponents(changing),
+            cg.SSSP(weighted, predecessors=True),
+            cg.MultiSearch(changing, state=hops, visit=visit),
+            *((cg.Triangles(changing).run("vertex"),) if not graph.directed else ()),
+        ]
     if what == "supports":
         supports = cg.dynamic.EdgeSupports(changing)
         for name in ("supports_count", "batch_pack"):
@@ -296,6 +323,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda graph, _, device: cg.ConnectedComponents(graph, device=device),
     ),
     Algorithm("multi-search", cg.MultiSearchConfig.presets(), _multi_search, ("kron", "arrows")),
+    Algorithm("lengths", ("uint32", "float64"), _lengths, ("kron", "arrows")),
     Algorithm(
         "all-pairs",
         ("multi-search", "bit-parallel", "single"),
@@ -364,7 +392,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("similarity", ("merge", "search", "path"), _similarity, ("kron",)),
     Algorithm(
         "dynamic",
-        ("edges", "insert", "rows", "distances", "supports", "trusses"),
+        ("edges", "insert", "records", "rows", "distances", "supports", "trusses"),
         _changing,
         ("kron",),
     ),

@@ -14,7 +14,6 @@ import json
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -249,14 +248,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     began = time.perf_counter()
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-ranking",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("ranking", device) | {
         "scale": args.scale,
         "repeats": REPEATS,
         "found": {},

@@ -20,7 +20,6 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,6 +169,14 @@ def time_code(code: Code, graph: Graph, count: int) -> float:
     return spent_ms
 
 
+def probes_of(plan: Triangles) -> int | None:
+    """Report the elements that are looked up in bitmaps; None where the plan has none."""
+    if not isinstance(plan.config.intersect, Bitmap):
+        return None
+    config = TrianglesConfig(intersect=plan.config.intersect, order="degree", counters=True)
+    return Triangles(plan.simple, config=config, device=plan.device).run().stats.probes
+
+
 def measure(
     graph: Graph,
     device: Device,
@@ -187,7 +194,7 @@ def measure(
         "m": plan.simple.m,
         "count": plan.run().count,
         "config": str(plan.config),
-        "probes": plan.run().stats.probes,
+        "probes": probes_of(plan),
         "wrong": wrong,
         "variants": {},
     }
@@ -359,14 +366,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     device = clgraph.device(args.device)
     began = time.perf_counter()
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-triangles",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("triangles", device) | {
         "scale": args.scale,
         "repeats": REPEATS,
         "graphs_ready_s": {},

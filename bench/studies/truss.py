@@ -16,7 +16,6 @@ import argparse
 import json
 import statistics
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -237,14 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     began = time.perf_counter()
-    commit, dirty = machine.commit_of_checkout()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-truss",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("truss", device) | {
         "scale": args.scale,
         "seed": SEED,
         "repeats": REPEATS,

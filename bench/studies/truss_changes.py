@@ -19,7 +19,6 @@ import json
 import statistics
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,15 +181,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
-    commit, dirty = machine.commit_of_checkout()
     began = time.perf_counter()
-    record: dict[str, Any] = {
-        "schema": "clgraph-study-truss-changes",
-        "started": datetime.now(UTC).isoformat(),
-        "device": device.name,
-        "driver": device.driver,
-        "commit": commit,
-        "dirty": dirty,
+    record: dict[str, Any] = machine.head_of("truss-changes", device) | {
         "scale": args.scale,
         "seed": SEED,
         "bar": BAR,

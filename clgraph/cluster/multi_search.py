@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.plan import MultiSearch, as_sources
+from clgraph.algorithms.multi_search.plan import MultiSearch
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.cluster.devices import checked_devices
 from clgraph.device.staying import StaysHere
 from clgraph.errors import InvalidArgumentError
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["DividedSearches", "DividedSearchesResult"]
 
 LOOK_S = 0.05  # between two looks at how far the devices are
+BEGINS_S = 1e-3  # between two looks at whether a thread says that it began
+MOST_LOOKS = 200  # one that never says so has not begun to search, and will not: it was stopped
 
 
 class DividedSearches(StaysHere):
@@ -158,6 +161,8 @@ class _Share(threading.Thread):
 
     def run(self) -> None:
         """Search; what goes wrong is kept for whoever waits."""
+        if self._stopped:  # Ctrl-C came while it was being started
+            return
         try:
             self.result = self._plan.run(
                 self._sources, arguments=self._arguments, progress=self._go_on
@@ -173,6 +178,18 @@ class _Share(threading.Thread):
     def stop(self) -> None:
         """Have it end after the launch that is running, a quarter of a second or so."""
         self._stopped = True
+
+    def end(self) -> None:
+        """Wait for its end, if it began; Ctrl-C may come between its beginning and saying so."""
+        for _ in range(MOST_LOOKS):
+            if self.ident is None:
+                return
+            try:
+                self.join()
+            except RuntimeError:
+                time.sleep(BEGINS_S)
+            else:
+                return
 
 
 def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | None) -> None:
@@ -195,8 +212,7 @@ def _finish(shares: Sequence[_Share], total: int, progress: Progress | bool | No
         for share in shares:
             share.stop()
         for share in shares:
-            if share.ident is not None:
-                share.join()
+            share.end()
         errors = _taken_errors(shares)
     for error in errors:
         raise error

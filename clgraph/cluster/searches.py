@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.plan import as_sources
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.cluster.bfs import communicator
 from clgraph.cluster.multi_search import DividedSearches
 from clgraph.cluster.ranks.comm import Program, Swap, run

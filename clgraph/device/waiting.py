@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 import weakref
@@ -14,9 +13,9 @@ from clgraph.device.native import wait_for_event
 from clgraph.errors import ClgraphError, KernelTimeoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-__all__ = ["sharing_the_interpreter", "wait"]
+__all__ = ["keep_the_interpreter", "share_the_interpreter", "wait"]
 
 SPIN_S = 50e-6
 # A pause costs a GPU search up to its length; yielding instead cost 35 us of a search of 2 to 14 ms
@@ -30,19 +29,23 @@ THREAD = "clgraph-wait"
 _sharing: set[object] = set()
 
 
-@contextlib.contextmanager
-def sharing_the_interpreter() -> Iterator[None]:
-    """Have every wait meanwhile leave the interpreter to other threads.
+def share_the_interpreter(own: object) -> None:
+    """Have every wait leave the interpreter to other threads, until `keep_the_interpreter`.
 
     A loop that polls gives it up every 5 ms only, and a thread that fills pinned memory asks for it
     several times for each piece.
+
+    Parameters
+    ----------
+    own : object
+        Who asks for it; asking again changes nothing.
     """
-    own = object()
-    try:
-        _sharing.add(own)
-        yield
-    finally:
-        _sharing.discard(own)
+    _sharing.add(own)
+
+
+def keep_the_interpreter(own: object) -> None:
+    """Have waits poll again, unless somebody else has threads at work."""
+    _sharing.discard(own)
 
 
 def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) -> None:
@@ -70,7 +73,7 @@ def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) ->
     without a pause, within which many commands end; then, for a GPU, up to 20 ms of the same, and
     after that with pauses of a sixteenth of the time waited, up to 1 ms. A CPU device computes on
     the very cores that polling would take, and some drivers lend it the thread that blocks in
-    them: there, and within `sharing_the_interpreter`, a thread of its own then blocks in the
+    them: there, and while `share_the_interpreter` holds, a thread of its own then blocks in the
     driver.
     """
     if isinstance(events, cl.Event):

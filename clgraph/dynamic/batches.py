@@ -221,6 +221,8 @@ class Marked:
         Which are wanted; where in the rows those are that are there.
     different, wanted : int
         Edges that differ from each other, and those of them that are wanted.
+    kept : int
+        Keys of wanted edges.
     """
 
     keys: Allocation
@@ -230,6 +232,7 @@ class Marked:
     place: Allocation
     different: int
     wanted: int
+    kept: int
 
 
 def marked(
@@ -288,7 +291,7 @@ def marked(
     batch = Batch(keys, order, count)
     place = work.array("place", count, updater.offset)
     mask = work.array("mask", count, np.uint8)
-    tally = work.array("tally", 2, np.uint32)
+    tally = work.array("tally", 3, np.uint32)
     tally.clear()
     head = (keys, np.uint32(count), np.uint32(bits), np.uint32(both), np.uint32(want))
     where: tuple[Allocation, ...]
@@ -302,8 +305,8 @@ def marked(
         there, place = updater.look_up(steps, store, batch, bits)
         where = (there,)
     kernels.launch(steps["check"], "batch_mark", count, *head, *where, mask, tally)
-    different, wanted = tally.read(2).tolist()
-    return Marked(keys, order, count, mask, place, different, wanted)
+    different, wanted, kept = tally.read(3).tolist()
+    return Marked(keys, order, count, mask, place, different, wanted, kept)
 
 
 def cleaned(updater: Updater, steps: Steps, found: Marked) -> Batch:
@@ -315,5 +318,5 @@ def cleaned(updater: Updater, steps: Steps, found: Marked) -> Batch:
     if found.order is not None:
         order = work.array("clean_order", found.count, np.uint32)
         pairs.append((found.order, order))
-    total = updater.compaction.enqueue(steps["check"], found.mask, found.count, *pairs)
-    return Batch(kept, order, int(total.read()[0]))
+    updater.compaction.enqueue(steps["check"], found.mask, found.count, *pairs)
+    return Batch(kept, order, found.kept)

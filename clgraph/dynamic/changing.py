@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from clgraph.dynamic.batches import ANY, Edges, key_bits
 from clgraph.dynamic.contents import Contents
 from clgraph.dynamic.maintained.following import Change
 from clgraph.dynamic.parts import Batch, Steps
-from clgraph.dynamic.regime import REGIMES, costs_of
+from clgraph.dynamic.regime import REGIMES, Costs, costs_of
 from clgraph.dynamic.result import UpdateResult
 from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
+
+if TYPE_CHECKING:
+    from clgraph.dynamic.storage.columns import Place
 
 __all__ = ["Changing", "timed"]
 
@@ -26,6 +30,10 @@ MOST_NARROW = 2**32 - 2**20
 
 class Changing(Contents):
     """What a `DynamicGraph` does with a batch, once that has been checked."""
+
+    @cached_property
+    def _costs(self) -> Costs:
+        return costs_of(self.device)
 
     def _changed(
         self, edges: Edges, values: dict[str, Any], want: int, way: int, regime: str
@@ -80,12 +88,11 @@ class Changing(Contents):
             if found.wanted:
                 batch = batches.cleaned(updater, steps, found)
                 if way == JOIN:
-                    batch = replace(batch, values=self._on_device(values))
+                    batch = replace(batch, values=self._on_device(steps, values))
                 chosen = regime
                 if regime == "auto":
                     mean = store.m / max(store.n, 1)
-                    costs = costs_of(self.device)
-                    chosen = costs.faster(batch.count, store.m, mean)
+                    chosen = self._costs.faster(batch.count, store.m, mean)
                 made = replace(store, parallel=store.parallel or want == ANY)
                 made, spare = self._made(steps, (made, spare), batch, way, chosen)
                 change = Change(batch, way == JOIN, key_bits(store.n), store, made)
@@ -112,14 +119,14 @@ class Changing(Contents):
         if regime == "rows":
             return True
         too_many = count >= held.updater.in_place.too_many_from
-        return not too_many and costs_of(self.device).in_place(count, store.m, store.n)
+        return not too_many and self._costs.in_place(count, store.m, store.n)
 
     def _placed(
         self, steps: Steps, edges: Edges, values: dict[str, Any], way: int
     ) -> UpdateResult | None:
         """Bring a batch in by one launch; None if it does not fit that, and nothing changed."""
         given, joins = edges.count, way == JOIN
-        carried = self._on_device(values) if joins else []
+        carried = self._on_device(steps, values) if joins else []
         while True:
             held = self._held
             edges, store, vertex_fields = self._fitted(
@@ -183,14 +190,36 @@ class Changing(Contents):
             store = self._updater.grown(steps, store, grown)
         return edges, store, vertex_fields
 
-    def _on_device(self, values: dict[str, Any]) -> list[Any]:
-        """Upload the values of a batch, in the order of the fields."""
-        return [
-            values[field.name]
-            if not isinstance(values[field.name], np.ndarray)
-            else self._updater.work.upload(f"batch_{field.name}", values[field.name])
-            for field in self._updater.fields
-        ]
+    def _on_device(self, steps: Steps, values: dict[str, Any]) -> list[Any]:
+        """Upload the values of a batch, as pools have them."""
+        updater, made = self._updater, []
+        for at, column in enumerate(updater.fields, 1):
+            if column.dtype.names is None:
+                made.append(self._uploaded(column.name, values[column.name]))
+                continue
+            members = list(updater.columns.members(at))
+            given = [values[field.name] for field, _ in members]
+            count = len(given[0]) if isinstance(given[0], np.ndarray) else given[0].count
+            if all(isinstance(one, np.ndarray) for one in given):
+                records = np.empty(count, column.dtype)
+                for (field, _), one in zip(members, given, strict=True):
+                    records[field.name] = one
+                made.append(updater.work.upload("batch_values", records))
+                continue
+            joined = updater.work.array("batch_values", count, column.dtype)
+            for (field, place), one in zip(members, given, strict=True):
+                kind = MOVED[field.dtype.itemsize]
+                args = (self._uploaded(field.name, one), np.uint32(count), *_steps_of(place))
+                log = steps["place"]
+                updater.kernels.launch(log, "batch_join", count, *args, joined, value=kind)
+            made.append(joined)
+        return made
+
+    def _uploaded(self, name: str, values: Any) -> Any:
+        """Give the values of a field on the device."""
+        if not isinstance(values, np.ndarray):
+            return values
+        return self._updater.work.upload(f"batch_of_{name}", values)
 
     def _written(
         self, steps: Steps, store: Store, found: batches.Marked, values: dict[str, Any]
@@ -198,19 +227,19 @@ class Changing(Contents):
         """Give pools of which those that get values are copies, with the values written."""
         updater = self._updater
         pools = list(store.pools)
-        for at, field in enumerate(updater.fields, 1):
-            if field.name not in values:
+        for at, pool in enumerate(store.pools):
+            wanted = [one for one in updater.columns.members(at) if one[0].name in values]
+            if not wanted:
                 continue
-            given = values[field.name]
-            if isinstance(given, np.ndarray):
-                given = updater.work.upload(f"batch_{field.name}", given)
-            pool = pools[at]
             pools[at] = self._memory.allocate(pool.name, pool.count, pool.dtype)
             event = copied(pool, pools[at], pool.count)
             steps["copy"].add(event, event)
-            kind = MOVED[field.dtype.itemsize]
-            args = (found.mask, found.place, found.order, np.uint32(found.count), given, pools[at])
-            updater.kernels.launch(steps["copy"], "batch_write", found.count, *args, value=kind)
+            for field, place in wanted:
+                given = self._uploaded(field.name, values[field.name])
+                wanted_keys = (found.mask, found.place, found.order, np.uint32(found.count))
+                args = (*wanted_keys, given, *_steps_of(place), pools[at])
+                kind = MOVED[field.dtype.itemsize]
+                updater.kernels.launch(steps["copy"], "batch_write", found.count, *args, value=kind)
         return tuple(pools)
 
     def _grown_fields(self, fields: dict[str, Any], known: int, n: int) -> dict[str, Any]:
@@ -222,19 +251,14 @@ class Changing(Contents):
         return made
 
 
+def _steps_of(place: Place) -> tuple[np.uint32, np.uint32]:
+    """Give the arguments of a kernel that say where in a pool a field is."""
+    return np.uint32(place.stride), np.uint32(place.offset)
+
+
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    times, launches = {}, 0
-    for name, log in steps.logs.items():
-        if log.launches:
-            times[name] = log.kernel_ms
-            launches += log.launches
     # The result is nobody else's yet, and replace() takes longer than a launch.
-    for name, value in (
-        ("kernel_ms", sum(times.values())),
-        ("launches", launches),
-        ("steps", times),
-        ("total_ms", 1e3 * (time.perf_counter() - began)),
-    ):
-        object.__setattr__(result, name, value)
+    object.__setattr__(result, "logs", steps)
+    object.__setattr__(result, "total_ms", 1e3 * (time.perf_counter() - began))
     return result

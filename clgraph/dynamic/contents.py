@@ -17,6 +17,7 @@ from clgraph.dynamic.fields import fields_of, usual_block_array, vertex_arrays
 from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import MemoryUsage
 from clgraph.dynamic.storage.blocks import Blocks
+from clgraph.dynamic.storage.columns import Columns
 from clgraph.dynamic.storage.store import Held, Spare, Store, copied, read_range
 from clgraph.dynamic.updating import STAY, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
@@ -53,6 +54,7 @@ class Contents(Current):
         sorted: bool = True,  # noqa: A002 (the name that the interface promises)
         weights: DTypeLike | bool | None = None,
         properties: Mapping[str, DTypeLike] | None = None,
+        layout: str = "auto",
         vertex_properties: Mapping[str, DTypeLike] | None = None,
         block_edges: int | None = None,
         min_block: int = 1,
@@ -63,7 +65,7 @@ class Contents(Current):
         start = None if g is None else as_graph(g)
         self.directed = bool(directed) if start is None else start.directed
         self.sorted = bool(sorted)
-        fields = fields_of(start, weights, properties)
+        columns = Columns.of(fields_of(start, weights, properties), layout)
         self._open = weights is None and properties is None and start is None
         known = 0 if start is None else start.n
         n = known if n is None else whole("n", n, least=0)
@@ -86,7 +88,7 @@ class Contents(Current):
         self._memory = Memory(self.device)
         self.lock = threading.RLock()
         updater = Updater(
-            self.device, fields, ordered=self.sorted, least=min_block, wide=m >= WIDE_FROM
+            self.device, columns, ordered=self.sorted, least=min_block, wide=m >= WIDE_FROM
         )
         vertex_fields = vertex_arrays(self._memory, vertex_properties, n)
         store = self._begun(updater, start, n, block_edges, progress)
@@ -174,7 +176,7 @@ class Contents(Current):
     @property
     def properties(self) -> tuple[str, ...]:
         """Names of what edges have beside their targets, "weights" first where there are any."""
-        return tuple(field.name for field in self._updater.fields)
+        return tuple(field.name for field in self._updater.columns.fields)
 
     @property
     def degrees(self) -> NDArray[Any]:
@@ -196,7 +198,8 @@ class Contents(Current):
         """
         if name not in self.properties:
             raise InvalidArgumentError(f"edges of this graph have no {name!r}.")
-        return self._row(v, 1 + self.properties.index(name))
+        row = self._row(v, self._updater.columns.places[name].column)
+        return row if row.dtype.names is None else np.ascontiguousarray(row[name])
 
     def _row(self, v: int, column: int) -> NDArray[Any]:
         with self.lock:
@@ -245,7 +248,7 @@ class Contents(Current):
         Notes
         -----
         Rows are packed on the device, where the graph's arrays stay for algorithms, and copied to
-        host memory. The first field is the weights where there are any; others are left behind.
+        host memory. Weights come along, other fields of edges are left behind.
         """
         with self.lock:
             version = self.version
@@ -356,7 +359,7 @@ class Contents(Current):
             old = self._updater
             updater = Updater(
                 self.device,
-                old.fields,
+                old.columns,
                 ordered=self.sorted,
                 least=old.least,
                 wide=old.offset == np.uint64,

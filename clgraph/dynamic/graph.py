@@ -43,6 +43,9 @@ class DynamicGraph(Changing):
         Whether edges have weights, and of which type; default as `g` has them.
     properties : mapping of str to data type, optional
         What edges have beside their weight, of 1, 2, 4 or 8 bytes each.
+    layout : {"auto", "arrays", "records"}
+        How properties of edges lie: each in an array of its own, or all of an edge together, which
+        is chosen where two or more take 2, 4, 8 or 16 bytes together, so that one load has them.
     vertex_properties : mapping of str to data type, optional
         What vertices have, 0 to begin with.
     block_edges : int, optional
@@ -155,7 +158,7 @@ class DynamicGraph(Changing):
         if weights is not None and self._open and self.m == 0 and not self.properties:
             self._take_weights(weights)
         named = {"weights": weights, **(properties or {})}
-        values = as_fields(named, self._updater.fields, edges.count, all_of=True)
+        values = as_fields(named, self._updater.columns.fields, edges.count, all_of=True)
         want = ANY if duplicates == "keep" else ABSENT
         return self._changed(edges, values, want, JOIN, regime)
 
@@ -240,7 +243,7 @@ class DynamicGraph(Changing):
         """
         edges = as_edges(src, dst)
         named = {"weights": weights, **(properties or {})}
-        values = as_fields(named, self._updater.fields, edges.count, all_of=False)
+        values = as_fields(named, self._updater.columns.fields, edges.count, all_of=False)
         if not values:
             raise InvalidArgumentError("there is nothing to update: pass weights or properties.")
         began = time.perf_counter()

@@ -132,6 +132,7 @@ class InPlace:
         self._groups = 0
         self._numbers: dict[int, np.uint32] = {}
         # Of the batch before, since many of a kind follow each other.
+        self._last_numbers: tuple[tuple[Any, ...], tuple[np.uint32, ...]] = (), ()
         self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
         self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
 
@@ -221,11 +222,14 @@ class InPlace:
         carried: list[Argument] = []
         for value, pool in zip(batch.values or fields, fields, strict=True):
             carried += (value, pool)
-        numbers = (batch.count, store.n, shape.bits, shape.place_bits, batch.both, batch.joins)
+        about = (shape, batch.count, store.n, batch.both, lists.block_edges)
+        if self._last_numbers[0] != about:
+            numbers = [batch.count, store.n, shape.bits, shape.place_bits, int(batch.both)]
+            numbers += [shape.span, shape.boxes, shape.stride, lists.sizes.bits]
+            self._last_numbers = about, tuple(map(u4, numbers))
+        *ahead, span, boxes, stride, block_bits = self._last_numbers[1]
         args: list[Argument] = [u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends]
-        args += [u4(int(number)) for number in numbers]
-        args += [u4(shape.span), u4(shape.boxes), u4(shape.stride)]
-        args += [u4(store.blocks.sizes.bits), *self._scratch[1]]
+        args += [*ahead, u4(int(batch.joins)), span, boxes, stride, block_bits, *self._scratch[1]]
         args += [lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]]
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clgraph.dynamic.parts import Steps
 
 __all__ = ["MemoryUsage", "UpdateResult"]
 
@@ -28,15 +32,10 @@ class UpdateResult:
     moved, looked : int
         Of rows changed in place: entries that went to other blocks, and entries looked at to find
         the edges.
-    kernel_ms : float
-        Device time of all steps.
     total_ms : float
         Host wall clock of the call.
-    launches : int
-        Kernel launches.
-    steps : dict of str to float
-        Device milliseconds of each step: update, where rows change in place, or boxes, rows and
-        commit, where each is a launch; else keys, sort, check, rows, place, copy.
+    logs : Steps or None
+        The launches, whose times are asked for when somebody wants to know them.
     """
 
     given: int
@@ -49,10 +48,28 @@ class UpdateResult:
     regime: str = "none"
     moved: int = 0
     looked: int = 0
-    kernel_ms: float = 0.0
     total_ms: float = 0.0
-    launches: int = 0
-    steps: dict[str, float] = field(default_factory=dict)
+    logs: Steps | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def steps(self) -> dict[str, float]:
+        """Device milliseconds of each step.
+
+        These are update, where rows change in place, or boxes, rows and commit, where each is a
+        launch; else keys, sort, check, rows, place, copy.
+        """
+        logs = {} if self.logs is None else self.logs.logs
+        return {name: log.kernel_ms for name, log in logs.items() if log.launches}
+
+    @property
+    def kernel_ms(self) -> float:
+        """Device time of all steps, milliseconds."""
+        return sum(self.steps.values())
+
+    @property
+    def launches(self) -> int:
+        """Kernel launches."""
+        return 0 if self.logs is None else sum(log.launches for log in self.logs.logs.values())
 
     @property
     def edges_per_s(self) -> float:

@@ -15,14 +15,15 @@ from clgraph.dynamic.storage.freelists import FreeLists
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied, read_range
 from clgraph.engine.workspace import Workspace
-from clgraph.primitives.stages import Compaction, RadixSort, Scan
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
+    from clgraph.dynamic.storage.columns import Columns
     from clgraph.dynamic.storage.freelists import Outcome
-    from clgraph.dynamic.storage.store import Field
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["JOIN", "LEAVE", "STAY", "Updater"]
@@ -39,8 +40,8 @@ class Updater:
     ----------
     device : Device
         Where.
-    fields : tuple of Field
-        What edges have.
+    columns : Columns
+        What edges have, and how it lies.
     ordered : bool
         Whether rows ascend.
     least : int
@@ -50,11 +51,12 @@ class Updater:
     """
 
     def __init__(
-        self, device: Device, fields: tuple[Field, ...], *, ordered: bool, least: int, wide: bool
+        self, device: Device, columns: Columns, *, ordered: bool, least: int, wide: bool
     ) -> None:
         self.device = device
         self.memory = Memory(device)
-        self.fields = fields
+        self.columns = columns
+        self.fields = fields = columns.stored
         self.ordered = ordered
         self.least = least
         self.kernels = Kernels(device, fields, ordered=ordered, wide=wide)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
 
 from clgraph.device import device as find_device
-from clgraph.engine.resident import ResidentGraph, resident
+from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BlockRows", "Changing", "Searched", "is_changing", "rows_of"]
+__all__ = [
+    "BlockRows",
+    "Changing",
+    "Searched",
+    "is_changing",
+    "rows_in_blocks",
+    "rows_of",
+    "wide_places",
+]
 
 log = logging.getLogger("clgraph")
 
@@ -43,11 +51,16 @@ class Changing(Protocol):
 
     device: Device
     directed: bool
+    sorted: bool
     lock: Any
 
     @property
     def n(self) -> int:
         """Vertices."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights, which are the first of their fields then."""
 
     @property
     def rows(self) -> Any:
@@ -72,10 +85,16 @@ class BlockRows:
         Where they are; nobody may change the graph while kernels read it.
     directed : bool
         Whether edges may lack their reverses.
+    weighted : bool
+        Whether edges have weights.
+    kept : dict
+        What plans keep with these rows, as with a graph.
     """
 
     store: Any
     directed: bool
+    weighted: bool = False
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     labels = None
 
     @property
@@ -105,6 +124,11 @@ class BlockRows:
     def mean_degree(self) -> float:
         """Stored edges per vertex; 0 without vertices."""
         return self.m / self.n if self.n else 0.0
+
+    @property
+    def weights(self) -> Allocation | None:
+        """Weights of the entries of the pool, used or not; None where edges have none."""
+        return self.store.pools[1] if self.weighted else None
 
     @property
     def entries(self) -> int:
@@ -177,11 +201,18 @@ class Searched:
         with self._changing.lock:
             yield self._changing.rows is not self._seen
 
+    def pack(self, why: str) -> None:
+        """Have rows packed from now on, since blocks will not do."""
+        if not self._packs:
+            self._packs = True
+            log.info("rows of a dynamic graph are packed for this: %s", why)
+
     def now(self) -> Any:
         """Give the rows there are: a graph that does not change, or those in blocks."""
         if self._changing is None or self._packs:
             return self.as_graph()
-        return BlockRows(self._changing.rows, directed=self._changing.directed)
+        changing = self._changing
+        return BlockRows(changing.rows, directed=changing.directed, weighted=changing.weighted)
 
     def now_seen(self) -> None:
         """Note that the plan is ready for the rows that there are."""
@@ -207,3 +238,15 @@ def rows_of(graph: Graph | BlockRows, device: Device, progress: Progress | None)
     if isinstance(graph, BlockRows):
         return ResidentGraph(graph.store.pointer, graph.store.pools[0])
     return resident(graph, device, progress)
+
+
+def rows_in_blocks(graph: Graph | BlockRows) -> BlockRows | None:
+    """Give the same where its rows are in blocks, else None."""
+    return graph if isinstance(graph, BlockRows) else None
+
+
+def wide_places(graph: Graph | BlockRows) -> bool:
+    """Report whether places of edges take 64 bits on a device."""
+    if isinstance(graph, BlockRows):
+        return graph.wide
+    return offsets_dtype(graph.m) == np.dtype(np.uint64)

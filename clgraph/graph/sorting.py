@@ -15,7 +15,8 @@ from clgraph.errors import InvalidArgumentError
 from clgraph.graph.csr import index_dtype
 from clgraph.graph.graph import Graph
 from clgraph.primitives.launches import TYPES
-from clgraph.primitives.stages import Compaction, RadixSort
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Compaction
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
@@ -78,28 +79,39 @@ class EdgeSorter:
 
     def sorted_keys(
         self, src: Allocation, dst: Allocation, *, straight: bool, reverse: bool
-    ) -> tuple[Allocation, Allocation | None, int]:
-        """Sort the keys of the edges, of their reverses, or of both; give how many there are."""
+    ) -> tuple[Allocation, Allocation | None, Allocation, int]:
+        """Sort the keys of the edges, of their reverses, or of both.
+
+        Returns
+        -------
+        keys, order : Allocation
+            Sorted; the order only where edges have weights.
+        spare : Allocation
+            As large as the keys, and nobody's.
+        count : int
+            Keys.
+        """
         keys = self.count * (straight + reverse)
         if keys > MOST_KEYS:
             raise InvalidArgumentError(
                 f"{keys} edges are too many to sort on a device; leave out device."
             )
-        held = self.memory.allocate("edge_keys", keys, np.uint64)
+        given = self.memory.allocate("edge_keys", keys, np.uint64)
         carried = self.weight is not None
         order = self.memory.allocate("edge_order", keys, np.uint32) if carried else None
         sort = RadixSort(self.device, np.uint64, np.uint32 if carried else None)
         sort.prepare(keys, keys)
         ways = (np.uint32(self.bits), np.uint32(straight), np.uint32(reverse))
-        out = (held,) if order is None else (order, held)
+        out = (given,) if order is None else (order, given)
         self._launch("edges_keys", self.count, src, dst, np.uint32(self.count), *ways, *out)
-        held, order = sort.enqueue(self.log, held, keys, order, bits=2 * self.bits)
-        return held, order, keys
+        held, order = sort.enqueue(self.log, given, keys, order, bits=2 * self.bits)
+        spare = sort.array("sorted_keys", keys, np.uint64) if held is given else given
+        return held, order, spare, keys
 
     def symmetric(self, src: Allocation, dst: Allocation) -> bool:
         """Whether every edge is there in both directions, as often in one as in the other."""
-        forward, _, count = self.sorted_keys(src, dst, straight=True, reverse=False)
-        backward, _, _ = self.sorted_keys(src, dst, straight=False, reverse=True)
+        forward, _, _, count = self.sorted_keys(src, dst, straight=True, reverse=False)
+        backward, _, _, _ = self.sorted_keys(src, dst, straight=False, reverse=True)
         differ = self.memory.upload("differ", np.zeros(1, np.uint32))
         self._launch("edges_differ", count, forward, backward, np.uint32(count), differ)
         return not differ.read()[0]
@@ -117,16 +129,19 @@ class EdgeSorter:
         count = self.count * (1 + symmetrize)
         carried = self.weight is not None
         mask = self.memory.allocate("edge_mask", count, np.uint8)
-        places = self.memory.allocate("edge_places", count, np.uint32)
-        kept = self.memory.allocate("kept_keys", count, np.uint64)
-        kept_places = self.memory.allocate("kept_places", count if carried else 1, np.uint32)
+        places, kept_places = (
+            self.memory.allocate(name, count if carried else 1, np.uint32)
+            for name in ("edge_places", "kept_places")
+        )
         indptr = self.memory.allocate("indptr", self.n + 1, np.uint32)
-        keys, order, count = self.sorted_keys(src, dst, straight=True, reverse=symmetrize)
+        # What is kept goes to where the sort no longer needs its memory.
+        keys, order, kept, count = self.sorted_keys(src, dst, straight=True, reverse=symmetrize)
         loops = ALL_LOOPS if not symmetrize else HALF_THE_LOOPS
         how = (np.uint32(wishes.dedup), np.uint32(loops if wishes.self_loops else NO_LOOPS))
         given = (keys,) if order is None else (keys, order)
+        marks = (mask,) if order is None else (places, mask)
         about = (np.uint32(count), np.uint32(self.bits))
-        self._launch("edges_mark", count, *given, *about, *how, mask, places)
+        self._launch("edges_mark", count, *given, *about, *how, *marks)
         pairs = [(keys, kept)] + ([] if order is None else [(places, kept_places)])
         m = int(self.compaction.enqueue(self.log, mask, count, *pairs).read()[0])
         indices = self.memory.allocate("indices", m, np.uint32)

@@ -11,7 +11,7 @@ from clgraph.device import Memory, load, wait
 if TYPE_CHECKING:
     from clgraph.device import Device, DeviceTraits, Program
 
-__all__ = ["TYPES", "Run", "group_size"]
+__all__ = ["MOVED", "TYPES", "Run", "group_size"]
 
 TYPES = {
     np.dtype(np.uint32): "uint",
@@ -21,6 +21,8 @@ TYPES = {
     np.dtype(np.float32): "float",
     np.dtype(np.float64): "double",
 }
+# By bytes, of elements that are only moved.
+MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 GPU_GROUP_SIZE = 256
 CPU_GROUP_LANES = 4  # SIMD groups in a work-group, where the lanes are a CPU's
 GROUPS_PER_UNIT = 4  # where the number of resident work-items is unknown

@@ -9,8 +9,9 @@ import numpy as np
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.launches import TYPES, Run
-from clgraph.primitives.stages import MOVED, Last, RadixSort
+from clgraph.primitives.launches import MOVED, TYPES, Run
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Last
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -73,6 +73,8 @@ class Timeline:
         self._buffers: dict[int, int] = {}
         self._launches: list[tuple[Place, int, int, int, cl.Event]] = []
         self._copies: list[tuple[int, cl.Event]] = []
+        # A queue that is gone before its events makes them unreadable in some drivers.
+        self._queues: list[cl.CommandQueue] = []
 
     def launch(
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
@@ -93,6 +95,9 @@ class Timeline:
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take note."""
         self._copies.append((size_bytes, event))
+        queue = event.command_queue
+        if queue not in self._queues:
+            self._queues.append(queue)
 
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
         """Report whether they are resident at once: what is launched is what would be anyway."""

@@ -59,10 +59,10 @@ __kernel KERNEL void batch_mark(
     __global const uchar *restrict there,       // [count] whether the edge is there
 % endif
     __global uchar *restrict mask,              // [count] out
-    __global uint *restrict tally)              // [2] in/out, 0 on entry: different edges; wanted ones
+    __global uint *restrict tally)              // [3] in/out, 0 on entry: different edges; wanted ones; keys of these
 {
     ${lanes.setup()}
-    uint different = 0u, wanted = 0u;
+    uint different = 0u, wanted = 0u, kept = 0u;
     <%share:each_item count="count">
         const ulong key = keys[item];
         const int first = item == 0u || keys[item - 1u] != key;
@@ -83,11 +83,14 @@ __kernel KERNEL void batch_mark(
             wanted += flag && counts;
         }
         mask[item] = (uchar)flag;
+        kept += (uint)flag;
     </%share:each_item>
     different = lane_reduce_add(different);
     wanted = lane_reduce_add(wanted);
     if (lane_id() == 0u && different) atomic_add(&tally[0], different);
+    kept = lane_reduce_add(kept);
     if (lane_id() == 0u && wanted) atomic_add(&tally[1], wanted);
+    if (lane_id() == 0u && kept) atomic_add(&tally[2], kept);
 }
 
 // Where rows begin: `mask` gets the first key of each source, `places` all places.
@@ -139,9 +142,24 @@ __kernel KERNEL void batch_write(
     __global const uint *restrict order,        // [count]
     const uint count,
     __global const ${value} *restrict values,   // by edge of the batch
+    const uint stride,                          // from one edge's value to the next
+    const uint offset,                          // of the first
     __global ${value} *restrict field)          // in/out
 {
     <%share:each_item count="count">
-        if (mask[item]) field[place[item]] = values[order[item]];
+        if (mask[item]) field[(ulong)place[item] * stride + offset] = values[order[item]];
+    </%share:each_item>
+}
+
+// One field of records that are made of several.
+__kernel KERNEL void batch_join(
+    __global const ${value} *restrict values,   // [count]
+    const uint count,
+    const uint stride,
+    const uint offset,
+    __global ${value} *restrict records)        // [count * stride] out: every stride-th
+{
+    <%share:each_item count="count">
+        records[(ulong)item * stride + offset] = values[item];
     </%share:each_item>
 }

@@ -114,14 +114,12 @@ __kernel KERNEL void rows_place(
     __global offset_t *restrict pointer)        // [n] out
 {
     __local uint starts[${CLASSES}];
-    for (uint c = (uint)get_local_id(0); c < ${CLASSES}u; c += ${config.group_size}u) starts[c] = totals[c];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
-        for (uint c = 0u, sum = 0u; c < ${CLASSES}u; ++c) {
-            const uint here = starts[c];
-            starts[c] = sum;
-            sum += here;
-        }
+    // Each sums up those before it: one that did so for all would have its loop unrolled into 125 registers.
+    for (uint c = (uint)get_local_id(0); c < ${CLASSES}u; c += ${config.group_size}u) {
+        uint before = 0u;
+        for (uint k = 0u; k < c; ++k) before += totals[k];
+        starts[c] = before;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     <%share:each_item count="count">
         const uint c = classes[item];

@@ -59,8 +59,10 @@ __kernel KERNEL void edges_mark(
     const uint bits,
     const uint dedup,                           // whether only the first of equals stays
     const uint loops,                           // 0: none stays; 1: all; 2: every second of equal ones
-    __global uchar *restrict mask,              // [count] out
-    __global uint *restrict places)             // [count] out: all
+% if carried:
+    __global uint *restrict places,             // [count] out: all
+% endif
+    __global uchar *restrict mask)              // [count] out
 {
     <%share:each_item count="count">
         const ulong key = keys[item];
@@ -76,7 +78,9 @@ __kernel KERNEL void edges_mark(
             }
         }
         mask[item] = (uchar)stays;
+% if carried:
         places[item] = item;
+% endif
     </%share:each_item>
 }
 

@@ -4,8 +4,10 @@
 <%namespace name="adding" file="/memory/adding.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="entries" file="/frontier/queue.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 <%namespace name="queue" file="/search/queue.mako"/>
+<%namespace name="aside" file="/search/aside.mako"/>
 <%namespace name="levels" file="/search/levels.mako"/>
 <%namespace name="back" file="/search/back.mako"/>
 <%namespace name="all_edges" file="/search/all_edges.mako"/>
@@ -36,6 +38,7 @@ ${snippets.declarations()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void multi_search(
     __global const offset_t *restrict indptr,       // [n + 1]
+${rows.lengths()}\
     __global const uint *restrict indices,          // [m]
     __global const uint *restrict edge_sources,            // [m] where all edges are read, else one element
     __global const uint *restrict sources,          // [searches]
@@ -51,6 +54,9 @@ void multi_search(
     __global uint *all_offsets,                     // [groups, 2 n + 4] where levels are kept
     __global uint *all_visited,                     // [groups, words] where marks are used
     __global uint *all_stamps,                      // [groups, n] where all edges are read
+% if hooks.get("again"):
+    __global uint *all_aside,                       // [groups, 2, capacity]
+% endif
 % for state in states:
     __global ${state.ctype} *all_${state.known_as},     // [searches or groups, size], or [size]
     const ulong size_${state.name},
@@ -67,6 +73,9 @@ void multi_search(
     % if config.queued:
     __global uint *const queues = all_queues + group_index * capacity * ${1 if config.keep_levels else 2}u;
     ${queue.setup("queues")}
+    % if hooks.get("again"):
+    ${aside.setup("(all_aside + group_index * capacity * 2u)")}
+    % endif
     % else:
     __global uint *const stamps = all_stamps + group_index * n;
     ${all_edges.setup()}

@@ -64,9 +64,10 @@ ${access.params(layout)}\
         value_t sum = 0;
         uint length = 0u;
         if (row < n) {
+            // Both before the comparison, so that neither waits for the other.
+            const offset_t begin = ROW_BEGIN(row);
             length = ROW_LENGTH(row);
             if (length <= LONG_ROW) {
-                const offset_t begin = ROW_BEGIN(row);
                 for (uint i = lane; i < length; i += TILE) sum += ENTRY(begin + i);
             }
         }

@@ -34,6 +34,7 @@
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="handing" file="/sssp/buckets_hand.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 
 <%def name="setup()">
 // Places of a SIMD group's entries, in the order in which they came.
@@ -70,8 +71,7 @@ __local key_t all_turn_keys[${config.group_size}];
             offset_t row0 = 0;
             uint degree0 = 0;
             if (reached) {
-                row0 = indptr[v0];
-                degree0 = (uint)(indptr[v0 + 1] - row0);
+                ${row_at.load("row0", "degree0", "v0")}
             }
             ${relaxing.enqueue(0, "v0", "reached", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%tiles:each_tile>
@@ -198,8 +198,7 @@ __local key_t all_turn_keys[${config.group_size}];
     % for k in range(count):
     // The row is fetched while the atomic is under way.
     if (improves${k}) {
-        row${k} = indptr[v${k}];
-        degree${k} = (uint)(indptr[v${k} + 1] - row${k});
+        ${row_at.load(f"row{k}", f"degree{k}", f"v{k}")}
     }
     ${keys_at.decrease(f"decreased{k}", f"was{k}", f"v{k}", f"improves{k}", f"to{k}", "0u")}
     % endfor

@@ -11,6 +11,7 @@
 <%! RESERVATION, COUNTS_EVERY, BACK_OFFS, STRETCH = 64, 4, 8, 2 %>
 
 <%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 
 ## Push the last entries beyond `least`, LANES of them at most, onto the group's own bucket.
 <%def name="push_near(least)">
@@ -72,8 +73,7 @@ if (later_count) {
             offset_t row = 0;
             uint degree = 0;
             if (comes) {
-                row = indptr[vertex];
-                degree = (uint)(indptr[vertex + 1] - row);
+                ${row_at.load("row", "degree", "vertex")}
             }
             lane_converge();
             ${keep_near("stays", "vertex", "row", "degree", "key")}
@@ -190,8 +190,7 @@ if (later_count) {
             offset_t row = 0;
             uint degree = 0;
             if (value) {
-                row = indptr[vertex];
-                degree = (uint)(indptr[vertex + 1] - row);
+                ${row_at.load("row", "degree", "vertex")}
             }
             base = lane_broadcast(base, 0);
             mine = base + (found - base) % BUCKETS;

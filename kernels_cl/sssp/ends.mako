@@ -18,6 +18,7 @@
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="bands" file="/sssp/bands.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 
 <%def name="begin()">
     % if "fill" in stages:
@@ -58,7 +59,7 @@
             offset_t row0 = 0;
             uint degree0 = 0;
             if (decreased0) {
-                row0 = indptr[v0];
+                row0 = ${row_at.first("v0")};
                 degree0 = (uint)(LIGHT_END(v0) - row0);
                 % if "heavy" in all_stages:
                 settled[atomic_inc(control_block + SETTLED)] = v0;
@@ -127,8 +128,7 @@
             offset_t row0 = 0;
             uint degree0 = 0;
             if (queued0) {
-                row0 = indptr[v0];
-                degree0 = (uint)(indptr[v0 + 1] - row0);
+                ${row_at.load("row0", "degree0", "v0")}
             }
             ${relaxing.enqueue(0, "v0", "queued0", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
             % endif
@@ -183,8 +183,7 @@
     offset_t row${k} = 0;
     uint degree${k} = 0;
     if (queued${k}) {
-        row${k} = indptr[target${k}];
-        degree${k} = (uint)(indptr[target${k} + 1] - row${k});
+        ${row_at.load(f"row{k}", f"degree{k}", f"target{k}")}
     }
     ${relaxing.enqueue(k, f"target{k}", f"queued{k}", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
     % endfor

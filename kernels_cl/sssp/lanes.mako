@@ -11,6 +11,7 @@
 <%namespace name="drift" file="/frontier/drift.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decide.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 
 <%def name="setup()">
 ${single.setup()}
@@ -84,8 +85,7 @@ __local stage_t single_next;
             offset_t row0 = 0;
             uint degree0 = 0;
             if (improved) {
-                row0 = indptr[v0];
-                degree0 = (uint)(indptr[v0 + 1] - row0);
+                ${row_at.load("row0", "degree0", "v0")}
             }
             ${relaxing.enqueue(0, "v0", "improved", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
             ${pile.push("stays", "v0", "pile_other", "other_count")}

@@ -9,6 +9,7 @@
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 
 ## At file scope: weights beside the targets, which lanes read side by side.
 <%def name="edge_types()">\
@@ -64,8 +65,7 @@ typedef weight_t edge_t;
     % endfor
     % for k in range(count):
     if (eager && improves${k} && to${k} <= high) {
-        row${k} = indptr[target${k}];
-        degree${k} = (uint)(indptr[target${k} + 1] - row${k});
+        ${row_at.load(f"row{k}", f"degree{k}", f"target{k}")}
     }
     % endfor
     % for k in range(count):
@@ -83,8 +83,7 @@ typedef weight_t edge_t;
     if (queued${k}) {
         if (eager) prefetch_global(indices + row${k});
         else {
-            row${k} = indptr[target${k}];
-            degree${k} = (uint)(indptr[target${k} + 1] - row${k});
+            ${row_at.load(f"row{k}", f"degree{k}", f"target{k}")}
         }
     }
     ${enqueue(k, f"target{k}", f"queued{k}", keep, hub_slot)}

@@ -23,6 +23,7 @@
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="relaxation" file="${context['bodies'].relaxation}"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 
 <%def name="setup()"></%def>
 <%def name="by_one_group()"></%def>
@@ -149,8 +150,7 @@
         uint degree0 = 0;
         if (taken) {
             expanded[v0] = key;
-            row0 = indptr[v0];
-            degree0 = (uint)(indptr[v0 + 1] - row0);
+            ${row_at.load("row0", "degree0", "v0")}
         }
         ${relaxing.enqueue(0, "v0", "taken", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
     </%local:each_place>

@@ -11,6 +11,7 @@
 <%namespace name="near" file="${context['bodies'].stages}"/>
 <%namespace name="rows" file="${context['bodies'].rows}"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
 <%namespace name="deciding" file="${context['bodies'].decisions}"/>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
@@ -53,7 +54,7 @@ ${rows.edge_types()}
 % if "heavy" in all_stages and not config.row_limit:
 #define LIGHT_END(v_) middles[v_]
 % else:
-#define LIGHT_END(v_) indptr[(v_) + 1]
+#define LIGHT_END(v_) ${row_at.behind("(v_)")}
 % endif
 #define CONTROL_ULONG(word_) (*(volatile __global ulong *)(control_block + (word_)))
 % if hasattr(deciding, "declarations"):

@@ -5,6 +5,7 @@
 ## Local memory  WINDOW bits
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 
 <%def name="kernel()">\
@@ -45,7 +46,7 @@ ${signature.parameters(takes["long_rows"], last=True)}\
 % endif
         for (uint window = 0u; window == 0u || window < r; window += WINDOW) {
             for (uint k = lid; k < degree; k += GROUP_SIZE) {
-                const uint x = ranks[indices[begin + k]];
+                const uint x = ranks[indices[${row_at.stored("begin", "v")} + k]];
                 if (x < r && x - window < WINDOW) atomic_or(&bits[(x - window) >> 5], 1u << (x & 31u));
                 if (x > r && window == 0u) rows[begin + degree - 1u - atomic_inc(&above)] = x;
             }

@@ -4,6 +4,7 @@
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="ranks" file="/triangles/ranks.mako"/>
 <%namespace name="tiny_rows" file="/triangles/tiny_rows.mako"/>
@@ -57,9 +58,9 @@ ${signature.parameters(takes["check"], last=True)}\
     <%share:each_item count="n">
         const uint v = item;
         uint loops = 0u, repeats = 0u;
-        for (offset_t e = indptr[v]; e < indptr[v + 1]; ++e) {
+        for (offset_t e = ${row_at.first("v")}; e < ${row_at.behind("v")}; ++e) {
             loops += indices[e] == v;
-            repeats += e > indptr[v] && indices[e] == indices[e - 1];
+            repeats += e > ${row_at.first("v")} && indices[e] == indices[e - 1];
         }
         if (loops) atomic_add(&faults[0], loops);
         if (repeats) atomic_add(&faults[1], repeats);
@@ -72,8 +73,8 @@ __kernel KERNEL void orient_by_id(
 ${signature.parameters(takes["by_id"], last=True)}\
 {
     <%share:each_item count="n">
-        const offset_t begin = indptr[item];
-        const uint degree = (uint)(indptr[item + 1] - begin);
+        const offset_t begin = ${row_at.first("item")};
+        const uint degree = (uint)(${row_at.behind("item")} - begin);
         begins[item] = begin;
         degrees[item] = degree;
         outs[item] = lower_bound(indices + begin, degree, item);

@@ -67,6 +67,16 @@ ${signature.parameters(arguments, last=True)}\
         const uint claim = unit_claim(&words[UNIT], next + counter, CHUNK);
         if (claim >= items) break;
         const uint claim_end = min(claim + CHUNK, items);
+% if config.sifted:
+        // Each lane looks at one of them: many of the last ones have too few edges to be in a middle.
+        const uint looked = min(claim + lane_id(), items - 1u);
+        const uint its_length = outs[first + looked], its_above = degrees[first + looked] - its_length;
+        lanemask_t left = lane_ballot(claim + lane_id() < claim_end && its_length && its_above);
+        for (; left; left &= left - 1u) {
+            const uint which = lanemask_first(left), v = first + claim + which;
+            const uint length = lane_shuffle(its_length, which);
+            const uint from = 0u, to = lane_shuffle(its_above, which);
+% else:
         for (uint item = claim; item < claim_end; ++item) {
             const int hub = item < hubs * pieces;
             const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
@@ -74,6 +84,7 @@ ${signature.parameters(arguments, last=True)}\
             const uint length = outs[v], above = degrees[v] - length;
             const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
             if (length == 0u || from == to) continue;
+% endif
             const offset_t row = begins[v];
             __global const uint *const mine = rows + row;
             for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {

@@ -142,22 +142,27 @@ ${signature.parameters(arguments, last=True)}\
             uint both = 0u;
             for (unit += part; unit < end; unit += STREAM) {
                 const uint4 ranks = packed[unit];
+                uint hits = 0u;                 // a bit for each of the eight that the owner has too
 % for i in range(8):
                 {
                     const uint x = ranks.s${i // 2} ${">> 16" if i % 2 else "& 0xffffu"};
-                    const uint held = table[x >> 5], bit = 1u << (x & 31u);
-                    if (held & bit) {
-                        ++both;
-% if config.direct:
-                        atomic_inc(&tally[x]);
-% else:
-                        const uint at = first_of[x >> 5] + (uint)popcount(held & (bit - 1u));
-                        if (at < TALLIES) atomic_inc(&tally[at]);
-                        else atom_add(&found[x], 1ul);
-% endif
-                    }
+                    hits |= (table[x >> 5] >> (x & 31u) & 1u) << ${i};
                 }
 % endfor
+                both += (uint)popcount(hits);
+                for (; hits; hits &= hits - 1u) {
+                    const uint i = (uint)popcount(~hits & (hits - 1u));
+                    const uint low = i & 2u ? ranks.s1 : ranks.s0, high = i & 2u ? ranks.s3 : ranks.s2;
+                    const uint x = (i & 4u ? high : low) >> (i & 1u) * 16u & 0xffffu;
+% if config.direct:
+                    atomic_inc(&tally[x]);
+% else:
+                    const uint below = table[x >> 5] & ((1u << (x & 31u)) - 1u);
+                    const uint at = first_of[x >> 5] + (uint)popcount(below);
+                    if (at < TALLIES) atomic_inc(&tally[at]);
+                    else atom_add(&found[x], 1ul);
+% endif
+                }
                 if (ranks.s3 >> 16 >= v) break;
             }
             lane_converge();

@@ -1,7 +1,8 @@
 ## ranks: vertices sorted by degree, the greatest first, by counting: how many of each bucket, where each
 ## bucket begins, and the rank of each vertex.
 ##
-## kernels()     orient_histogram, orient_starts (one group), orient_rank
+## bucket()      uint bucket_of(uint): exact below 2,048, then 128 to an octave
+## kernels()     bucket(), orient_histogram, orient_starts (one group), orient_rank
 ## In scope      takes: what each kernel takes; BUCKETS, KERNEL
 ## Race          ranks within a bucket go to whoever comes first
 
@@ -9,12 +10,16 @@
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 
-<%def name="kernels()">\
+<%def name="bucket()">\
 static inline uint bucket_of(const uint degree) {
     if (degree < 2048u) return degree;
     const uint octave = 31u - clz(degree);
     return 2048u + (octave - 11u) * 128u + (degree >> (octave - 7u) & 127u);
 }
+</%def>
+
+<%def name="kernels()">\
+${bucket()}\
 
 __kernel KERNEL void orient_histogram(
 ${signature.parameters(takes["histogram"], last=True)}\

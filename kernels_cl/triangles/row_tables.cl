@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="table" file="/intersect/table.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices or edges as in row_tiles.cl, for rows too long for registers: what is needed of
 // the row of u is in a hash table in local memory, as much at a time as it holds.
@@ -36,8 +37,8 @@ ${signature.parameters(arguments, last=True)}\
         const ulong slot = base + lane_id() / SPAN;
         const int there = slot < end;
         const uint u = there ? (uint)slot : 0u;
-        const offset_t row = there ? indptr[u] : 0;
-        const uint degree = there ? (uint)(indptr[u + 1u] - row) : 0u;
+        const offset_t row = there ? ${row_at.first("u")} : 0;
+        const uint degree = there ? (uint)(${row_at.behind("u", "1u")} - row) : 0u;
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
         if (there && part == 0u) spare[u] = 0;
@@ -53,7 +54,7 @@ ${signature.parameters(arguments, last=True)}\
             for (uint k = part; from < size && k < size; k += SPAN) {
                 const uint v = a[k];
                 if (v >= u) break;
-                const offset_t begin = indptr[v], end_v = indptr[v + 1u];
+                const offset_t begin = ${row_at.first("v")}, end_v = ${row_at.behind("v", "1u")};
                 uint both = 0u;
 % if config.per == "edge":
                 offset_t mirror = 0;            // the edge's place in the row of v

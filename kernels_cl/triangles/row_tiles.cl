@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="tile" file="/intersect/tile.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices or edges, by number, straight from the rows of the graph: a few work-items a
 // vertex u, which take its edges to smaller numbers v in turn. For graphs of low degree.
@@ -49,13 +50,13 @@ ${signature.parameters(arguments, last=True)}\
 % if config.per == "vertex":
         if (part == 0u) spare[u] = 0;
 % endif
-        const offset_t row = indptr[u];
-        const uint degree = (uint)(indptr[u + 1] - row);
+        const offset_t row = ${row_at.first("u")};
+        const uint degree = (uint)(${row_at.behind("u")} - row);
         __global const uint *const a = indices + row;
         // The next edge is loaded while one is compared.
         uint next = part < degree ? a[part] : u;
         if (next >= u) continue;
-        offset_t next_begin = indptr[next], next_end = indptr[next + 1u];
+        offset_t next_begin = ${row_at.first("next")}, next_end = ${row_at.behind("next", "1u")};
         tile_t mine = tile_load(a, degree, BOUND);
 % if config.per == "vertex":
         const int whole = degree <= TILE || a[TILE] > u;
@@ -68,8 +69,8 @@ ${signature.parameters(arguments, last=True)}\
             const offset_t begin = next_begin, end_v = next_end;
             next = k + SPAN < degree ? a[k + SPAN] : u;
             if (next < u) {
-                next_begin = indptr[next];
-                next_end = indptr[next + 1u];
+                next_begin = ${row_at.first("next")};
+                next_end = ${row_at.behind("next", "1u")};
             }
             offset_t mirror = 0;                // the edge's place in the row of v
             uint both = 0u;

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by number, each at its edge from u to v, straight from the rows of the graph:
 // a few work-items a vertex u, which take its edges in turn. For graphs of low degree. The first edge
@@ -69,11 +70,11 @@ ${signature.parameters(arguments, last=True)}\
 % if config.per == "vertex":
         const int there = slot < slots;
         if (there && slot % SPAN == 0u) spare[u] = 0;
-        const offset_t row = there ? indptr[u] : 0;
-        const uint degree = there ? (uint)(indptr[u + 1] - row) : 0u;
+        const offset_t row = there ? ${row_at.first("u")} : 0;
+        const uint degree = there ? (uint)(${row_at.behind("u")} - row) : 0u;
 % else:
-        const offset_t row = indptr[u];
-        const uint degree = (uint)(indptr[u + 1] - row);
+        const offset_t row = ${row_at.first("u")};
+        const uint degree = (uint)(${row_at.behind("u")} - row);
 % endif
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
@@ -83,8 +84,8 @@ ${signature.parameters(arguments, last=True)}\
             const uint v = a[k];
             if (v >= u) break;
             uint both = 0u;
-            const offset_t other = indptr[v];
-            const uint nb = (uint)(indptr[v + 1] - other);
+            const offset_t other = ${row_at.first("v")};
+            const uint nb = (uint)(${row_at.behind("v")} - other);
             __global const uint *const b = indices + other;
 % if config.per == "edge":
             uint mirror;                        // the edge's place in the row of v

@@ -5,6 +5,7 @@
 ##               of the longest rows that are left to others
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 
 <%def name="kernel()">\
@@ -31,6 +32,9 @@ ${signature.parameters(takes["short_rows"], last=True)}\
         const uint my_vertex = known ? vertices[mine] : 0u;
         const offset_t my_begin = known ? indptr[my_vertex] : 0u;
         const uint my_degree = known ? (uint)(indptr[my_vertex + 1u] - my_begin) : 0u;
+% if config.rows == "blocks":
+        const offset_t my_source = known ? ${row_at.stored("my_begin", "my_vertex")} : 0u;
+% endif
         uint my_below = 0u;
 % if config.packed:
         const uint my_unit = PACKED_BEGIN(my_begin, my_vertex);
@@ -41,13 +45,16 @@ ${signature.parameters(takes["short_rows"], last=True)}\
             const uint r = batch + owner;
             const offset_t begin = SHUFFLE_OFFSET(my_begin, owner);
             const uint degree = lane_shuffle(my_degree, owner);
+% if config.rows == "blocks":
+            const offset_t source = SHUFFLE_OFFSET(my_source, owner);
+% endif
             uint below = 0u, above = 0u;
 % if config.packed:
             uint few = 0u;
 % endif
             for (uint k = 0u; k < degree; k += LANES) {
                 const uint at = k + lane_id();
-                const uint x = at < degree ? ranks[indices[begin + at]] : r;
+                const uint x = at < degree ? ranks[indices[${"source" if config.rows == "blocks" else "begin"} + at]] : r;
                 const lanemask_t low = lane_ballot(x < r), high = lane_ballot(x > r);
                 if (x < r) smaller[below + lanemask_count(low & lane_mask_lt())] = x;
                 if (x > r) rows[begin + degree - 1u - above - lanemask_count(high & lane_mask_lt())] = x;

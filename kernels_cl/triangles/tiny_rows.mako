@@ -4,6 +4,7 @@
 ## In scope      takes: what each kernel takes; config.packed: whether rows are packed too
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 
 <%def name="kernel()">\
@@ -21,7 +22,7 @@ ${signature.parameters(takes["tiny_rows"], last=True)}\
         const uint v = there ? vertices[r] : 0u;
         const offset_t begin = there ? indptr[v] : 0;
         const uint degree = there ? (uint)(indptr[v + 1u] - begin) : 0u;
-        const uint x = part < degree ? ranks[indices[begin + part]] : NOTHING;
+        const uint x = part < degree ? ranks[indices[${row_at.stored("begin", "v")} + part]] : NOTHING;
         uint place = 0u;
         for (uint i = 0u; i < TINY_ROW; ++i) place += lane_shuffle(x, tile + i) < x;
         const uint below = lanemask_count(lane_ballot(x < r) & mates);

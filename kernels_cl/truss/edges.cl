@@ -1,16 +1,23 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="ranks" file="/triangles/ranks.mako"/>
 // Edges numbered without gaps: row after row of an orientation, and what is known of them by place in
-// rows, or where the graph stores them.
+// rows, or where the graph stores them; and the graph of those that have enough triangles.
 //
-// No races: every edge is one lane's. Sums are integers.
+// No races: every edge is one lane's. Sums are integers, and such a graph's rows come in any order.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
+${intersect.functions()}
+${ranks.bucket()}
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+#define BUCKETS ${BUCKETS}u
+#define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 
 ## A SIMD group takes a row; body sees u, row, its place, k, the edge's place in it, and its number.
 <%def name="each_edge()">
@@ -73,12 +80,100 @@ __kernel KERNEL void edges_ends(
     ulong sum = 0ul;
     <%self:each_edge>
         const uint v = rows[row + k];
-        ends[number] = (uint2)(${"vertices[u], vertices[v]" if config.renamed else "u, v"});
+        ends[number] = (uint2)(VERTEX(u), VERTEX(v));
         sum += min(degrees[u], degrees[v]);
     </%self:each_edge>
     for (uint u = (uint)get_global_id(0); u < n; u += (uint)get_global_size(0))
-        lengths[${"vertices[u]" if config.renamed else "u"}] = degrees[u];
+        lengths[VERTEX(u)] = degrees[u];
     lane_converge();
     sum = lane_reduce_add_ulong(sum);
     if (lane_id() == 0u && sum) atom_add(total, sum);
+}
+
+// How many edges have each bucket of values above 0.
+__kernel KERNEL void edges_histogram(
+    __global const uint *restrict values,       // [count]
+    const uint count,
+    __global uint *buckets)                     // [BUCKETS] in/out, 0 on entry
+{
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    <%share:each_item count="count">
+        if (values[item]) atomic_inc(&mine[bucket_of(values[item])]);
+    </%share:each_item>
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) atomic_add(&buckets[b], mine[b]);
+}
+
+// How many edges with values of at least `least` each vertex has.
+__kernel KERNEL void edges_tally(
+    __global const offset_t *restrict begins,   // [n]
+    __global const uint *restrict outs,         // [n]
+    __global const uint *restrict firsts,       // [n]
+    const uint n,
+    __global const uint *restrict rows,         // [m]
+    __global const uint *restrict vertices,     // [n] by rank
+    __global const uint *restrict values,       // [edges]
+    const uint least,
+    __global uint *degrees)                     // [n] in/out, by vertex, 0 on entry
+{
+    ${lanes.setup()}
+    <%self:each_edge>
+        if (values[number] >= least) {
+            const uint v = rows[row + k];
+            atomic_inc(&degrees[VERTEX(u)]);
+            atomic_inc(&degrees[VERTEX(v)]);
+        }
+    </%self:each_edge>
+}
+
+// These edges at both ends, in any order.
+__kernel KERNEL void edges_keep(
+    __global const offset_t *restrict begins,   // [n]
+    __global const uint *restrict outs,         // [n]
+    __global const uint *restrict firsts,       // [n]
+    const uint n,
+    __global const uint *restrict rows,         // [m]
+    __global const uint *restrict vertices,     // [n] by rank
+    __global const uint *restrict values,       // [edges]
+    const uint least,
+    __global uint *cursors,                     // [n] in/out: where the next neighbour of each goes
+    __global uint *kept)                        // out
+{
+    ${lanes.setup()}
+    <%self:each_edge>
+        if (values[number] >= least) {
+            const uint a = VERTEX(u), b = VERTEX(rows[row + k]);
+            kept[atomic_inc(&cursors[a])] = b;
+            kept[atomic_inc(&cursors[b])] = a;
+        }
+    </%self:each_edge>
+}
+
+// Both places of edges with one value, where a larger graph stores them.
+__kernel KERNEL void edges_mark(
+    __global const offset_t *restrict begins,   // [n]
+    __global const uint *restrict outs,         // [n]
+    __global const uint *restrict firsts,       // [n]
+    const uint n,
+    __global const uint *restrict rows,         // [m]
+    __global const uint *restrict vertices,     // [n] by rank
+    __global const uint *restrict values,       // [edges]
+    const uint wanted,
+    __global const uint *restrict whole_indptr, // [n + 1]
+    __global const uint *restrict whole_indices,    // ascending in each row
+    __global uint *marks)                       // out, by place in whole_indices: 1, or as it was
+{
+    ${lanes.setup()}
+    <%self:each_edge>
+        if (values[number] == wanted) {
+            const uint a = VERTEX(u), b = VERTEX(rows[row + k]);
+            const uint of_a = whole_indptr[a], of_b = whole_indptr[b];
+            marks[of_a + lower_bound(whole_indices + of_a, whole_indptr[a + 1u] - of_a, b)] = 1u;
+            marks[of_b + lower_bound(whole_indices + of_b, whole_indptr[b + 1u] - of_b, a)] = 1u;
+        }
+    </%self:each_edge>
 }

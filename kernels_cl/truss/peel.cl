@@ -42,8 +42,10 @@ ${intersect.functions()}
 #define ALIVE 0u
 #define GONE 255u
 #define STAMPS ${STAMPS}u
-// The stage word says which stamp its stage gives, whether a COUNT is to follow (counting), and which
-// list of those left is there (list).
+// The stage word's `stamp`: the stamp that this stage gives, and whether a COUNT is to follow; its
+// `list`: which list of those left is there.
+#define STAMP(stamp) ((stamp) & 255u)
+#define COUNTING 256u
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
 #define BEFORE(stamp) ((stamp) == 1u ? STAMPS : (stamp) - 1u)   // of 0, no stamp
 #define RECOUNTS(gone, left_edges) (recounting == 1u || (recounting == 2u && (gone) > (left_edges)))
@@ -121,7 +123,7 @@ ${stage.parameters()}\
     __global uint *const queue_to = now.queue ? queue_even : queue_odd;
     __global uint *const left_from = now.list == ODD_LIST ? left_odd : left_even;
     __global uint *const left_to = now.list == EVEN_LIST ? left_odd : left_even;
-    const uint fresh = now.stamp, current = BEFORE(fresh);
+    const uint fresh = STAMP(now.stamp), current = BEFORE(fresh);
 % if incident == "lists":
     __global const uint *const indices = (__global const uint *)sides;
 % endif

@@ -38,9 +38,9 @@
             removed = 1;
             frontier = queued;
             next.queue ^= 1u;
-            next.stamp = AFTER(now.stamp);
-            next.counting = RECOUNTS(pending, left_edges);
+            next.stamp = AFTER(STAMP(now.stamp));
             done = left == 0u || left < quorum;
+            if (RECOUNTS(pending, left_edges)) next.stamp |= COUNTING;
         } else {
             next.level = now.mode == FIND ? least : now.level + 1u;
             find = 1;
@@ -62,14 +62,13 @@
 
 ## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
 <%def name="choose()">
-    const int counting = next.counting, settled = find || counting;
+    const int counting = (next.stamp & COUNTING) != 0u, settled = find || counting;
     const int sparse = listed / 2u >= left || (counting && next.list == NO_LIST);
     if (resumed && rounds <= 2u) {
         next.mode = rounds == 1u ? WRAP : COMPACT;
         next.length = n;
         next.stamp = rounds - 1u;   // no stamp is the present one in WRAP
-        next.counting = 0u;
-    } else if (removed && now.stamp % (STAMPS / 2u) == 0u) {
+    } else if (removed && STAMP(now.stamp) % (STAMPS / 2u) == 0u) {
         next.mode = WRAP;
         next.length = n;
     } else if (removed && !counting) {
@@ -95,7 +94,7 @@
     } else {
         next.mode = FIND;
         next.length = listed;
-        next.counting = 0u;
+        next.stamp = STAMP(next.stamp);
     }
     if (done) next.mode = MODE_DONE;
 </%def>
@@ -104,7 +103,7 @@
 <%def name="few_rounds()">
 {
     __global entry_t *const hubs_even = queue_even, *const hubs_odd = queue_odd;   // there are none
-    uint fresh = now.stamp, current = BEFORE(fresh), rounds = control[ROUNDS];
+    uint fresh = STAMP(now.stamp), current = BEFORE(fresh), rounds = control[ROUNDS];
     uint left = control[LEFT_ITEMS];
     const uint listed = control[LISTED];
     ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
@@ -142,10 +141,8 @@
     const uint frontier = now.length;
     const int removed = now.length != 0u, find = !removed;
     next.length = 0u;
-    if (removed) {
-        next.stamp = AFTER(fresh);
-        next.counting = RECOUNTS(pending, left_edges);
-    } else {
+    if (removed) next.stamp = AFTER(fresh) | (RECOUNTS(pending, left_edges) ? COUNTING : 0u);
+    else {
         next.level = now.level + 1u;
         done = next.level > last_level;
     }

@@ -1,7 +1,10 @@
 ## rows: where a vertex's edges begin and end.
 ##
 ## begin(v), past(v)        the first edge and the one behind the last, as expressions
-## degree(v)                how many they are
+## first(v), behind(v)      the same, by the coherent path in any case; not side by side
+## stored(begin, v)         where a row is stored, if `begin` edges are before it: in blocks pointer[v],
+##                          where indptr has sums of lengths beside it
+## degree(v)                how many they are; at_least(v, bound) whether these are so many
 ## in_begin(v), in_past(v), in_degree(v)   the same of the transpose, which is never side by side
 ## In scope      indptr; in_indptr for the latter; row_lengths and entries where rows are in blocks
 ## Choice        config.rows: "csr" (n + 1 offsets, two overlapping reads a vertex), "pairs" (begin
@@ -39,6 +42,13 @@ typedef ${"ulong2" if config.wide_offsets else "uint2"} row_t;
 
 <%def name="past(v)">${f"indptr[{v}].y" if config.rows == "pairs" else past_block("indptr", v) if in_blocks(config) else offset(context, f"{v} + 1")}</%def>
 
+<%def name="stored(begin, v)">${f"pointer[{v}]" if in_blocks(config) else begin}</%def>
+
+## The same by the path that is coherent, whatever config.cache.
+<%def name="first(v)">${first_of_block("indptr", v) if in_blocks(config) else f"indptr[{v}]"}</%def>
+
+<%def name="behind(v, one='1')">${past_block("indptr", v) if in_blocks(config) else f"indptr[{v} + {one}]"}</%def>
+
 <%def name="in_begin(v)">${first_of_block("in_indptr", v) if in_blocks(config) else f"in_indptr[{v}]"}</%def>
 
 <%def name="in_past(v)">${past_block("in_indptr", v) if in_blocks(config) else f"in_indptr[{v} + 1]"}</%def>
@@ -52,6 +62,15 @@ row_lengths[${v}]\
 </%def>
 
 <%def name="in_degree(v)">${f"row_lengths[{v}]" if in_blocks(config) else f"((uint)(in_indptr[({v}) + 1] - in_indptr[{v}]))"}</%def>
+
+## Whether a vertex has so many edges.
+<%def name="at_least(v, bound)">\
+% if in_blocks(config):
+(row_lengths[${v}] >= ${bound})\
+% else:
+(${past(f"({v})")} - ${begin(v)} >= ${bound})\
+% endif
+</%def>
 
 ## How many entries `indices` has.
 <%def name="entries()">${"entries" if in_blocks(config) else "m"}</%def>

@@ -9,7 +9,6 @@
 ## Local memory  8 bytes
 
 <%namespace name="snippets" file="/search/snippets.mako"/>
-<%namespace name="levels_of" file="/search/levels.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 
 <%def name="setup()">
@@ -43,7 +42,7 @@ __local uint found[2];   // by levels in turn
             % if hooks.get("visit"):
             search_visit(${snippets.values()}, u, v, (offset_t)e, &enqueued, &enqueues);
             % endif
-            ${levels_of.check("enqueued", "enqueues")}
+            ${snippets.check("enqueued", "enqueues")}
             if (enqueues) stamps[enqueued] = level + 1;
             mine += enqueues;
         }

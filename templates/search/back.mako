@@ -10,6 +10,7 @@
 ## Needs         the operator `back_sum` of /group/lane_scan.mako, on problem.sum_type
 
 <%namespace name="queue" file="/search/queue.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 
 <%def name="run()">
@@ -19,9 +20,9 @@ for (uint back_level = levels; back_level-- > 0;) {
     % if config.long_rows:
     for (uint at = offsets[2 * level] + LANE_GROUP; at < offsets[2 * level + 2]; at += GROUP_LANES) {
         const uint u = queues[at];
-        const offset_t row_end = indptr[u + 1];
+        const offset_t row_end = ${rows.past("u")};
         ${problem.sum_type} sum = 0;
-        for (offset_t e = indptr[u] + lane_id(); e < row_end; e += LANES) sum += ${edge()};
+        for (offset_t e = ${rows.begin("u")} + lane_id(); e < row_end; e += LANES) sum += ${edge()};
         sum = lane_reduce_in_back_sum(LANE_ARGS sum);
         if (lane_id() == 0) {
             ${vertex()}
@@ -31,9 +32,9 @@ for (uint back_level = levels; back_level-- > 0;) {
     % if config.short_rows:
     for (uint at = offsets[2 * level + 1] + lid; at < offsets[2 * level + 3]; at += GROUP_SIZE) {
         const uint u = queues[capacity - 1 - at];
-        const offset_t row_end = indptr[u + 1];
+        const offset_t row_end = ${rows.past("u")};
         ${problem.sum_type} sum = 0;
-        for (offset_t e = indptr[u]; e < row_end; ++e) sum += ${edge()};
+        for (offset_t e = ${rows.begin("u")}; e < row_end; ++e) sum += ${edge()};
         ${vertex()}
     }
     % endif

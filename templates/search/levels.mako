@@ -9,6 +9,7 @@
 ## Barriers      one a level, and one after each snippet of the group
 
 <%namespace name="queue" file="/search/queue.mako"/>
+<%namespace name="aside" file="/search/aside.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="whole_group" file="/balance/vwarp.mako"/>
@@ -20,35 +21,46 @@ const int wanted${k} = active${k}${f" && search_where({capture(snippets.values)}
 % endfor
 % for k in range(count):
 uint enqueued${k} = 0, enqueues${k} = 0;
+% if hooks.get("again"):
+uint set_aside${k} = 0, sets_aside${k} = 0;
+% endif
 if (wanted${k}) {
     % if hooks.get("visit"):
-    search_visit(${snippets.values()}, u${k}, v${k}, e${k}, &enqueued${k}, &enqueues${k});
+    search_visit(${snippets.values()}, u${k}, v${k}, e${k}, &enqueued${k}, &enqueues${k}${f", &set_aside{k}, &sets_aside{k}" if hooks.get("again") else ""});
     % endif
-    ${check(f"enqueued{k}", f"enqueues{k}")}
+    ${snippets.check(f"enqueued{k}", f"enqueues{k}")}
+    % if hooks.get("again"):
+    ${snippets.check(f"set_aside{k}", f"sets_aside{k}")}
+    % endif
 }
 % endfor
 % for k in range(count):
 ${queue.push(f"enqueues{k}", f"enqueued{k}")}
+% if hooks.get("again"):
+${aside.push(f"sets_aside{k}", f"set_aside{k}")}
+% endif
 % endfor
-</%def>
-
-<%def name="check(enqueued, enqueues)">
-if (${enqueues} && (${enqueues} > 1 || ${enqueued} >= n)) {
-    status[${enqueues} > 1 ? STATUS_ENQUEUED_TWICE : STATUS_NO_VERTEX] = 1;
-    ${enqueues} = 0;
-}
 </%def>
 
 <%def name="run()">
 {
     const uint part = 0, parts = 1;
     ${queue.begin("source")}
+    % if hooks.get("again"):
+    ${aside.begin()}
+    % endif
     ${keep_offsets("0")}
     group_barrier_global();
     uint frontier_size = 1;
-    while (frontier_size && level < max_levels) {
-        ${snippets.call("prior")}
+    while (${waiting()} && level < max_levels) {
+        % if hooks.get("again"):
+        if (!frontier_size) {
+            ${snippets.call("exhausted")}
+            ${aside.ask_again()}
+        } else
+        % endif
         {
+            ${snippets.call("prior")}
             ${queue.frontiers()}
             % if config.long_rows:
             <%queue:each_tile side="long" size="1u">
@@ -68,9 +80,12 @@ if (${enqueues} && (${enqueues} > 1 || ${enqueued} >= n)) {
         ${keep_offsets("level")}
         ${snippets.call("post")}
     }
-    frontier_left = frontier_size;
+    frontier_left = ${waiting()};
 }
 </%def>
+
+## Whether there is anything to do, in this level or when the frontier is empty.
+<%def name="waiting()">${f"(frontier_size || {capture(aside.count)})" if hooks.get("again") else "frontier_size"}</%def>
 
 ## Where each level begins in the two queues; the level after the last ends where it begins.
 <%def name="keep_offsets(level)">

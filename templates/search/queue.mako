@@ -13,6 +13,7 @@
 ##               later one sees it, writes nothing and raises STATUS_OVERFLOWED
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="rows" file="/frontier/rows.mako"/>
 
 <%def name="sides()"><% return [side for side in ("long", "short") if getattr(config, side + "_rows")] %></%def>
 
@@ -59,7 +60,7 @@ __global const uint *const short_rows = queue_from + capacity - short_begin - sh
 
 <%def name="is_long(vertex)">\
 % if config.long_rows and config.short_rows:
-(indptr[(${vertex}) + 1] - indptr[${vertex}] >= threshold)\
+${rows.at_least(vertex, "threshold")}\
 % else:
 ${int(config.long_rows)}\
 % endif

@@ -4,11 +4,13 @@
 ## call(hook)       where a snippet of the whole group runs
 ## hooks            what the user gave, by name; lines of it are reported as the user's own
 ## states, arguments, problem   see clgraph/algorithms/multi_search/state.py
-## Words            ENQ(x), in visit       x joins the next frontier; once a call
+## Words            ENQ(x), in visit, again   x joins the next frontier; once a call
+##                  ASIDE(x), in the same  x is set aside, and asked about when the frontier is empty
 ##                  FIRST(x), SEEN(x)      take, or look at, the visited mark of a vertex
 ##                  ADD(array, index, x)   add without losing what others add at the same time
 ##                  CLAIM(array, index, from, to)   compare, exchange if equal, give what was there
 ##                  DECREASE(array, index, x)   put x there if it is less; tell whether it was
+##                  TYPE(array)            that of its elements
 ##                  REAL, WG               the type of sums; work-items of a group
 ##                  GROUP_BARRIER()        not in where, visit, back and back_vertex
 ## Alone            where a search has one work-item, its own arrays need no atomics
@@ -75,7 +77,9 @@ static inline int search_first(__global uint *visited, const uint x) {
 }
 % endif
 
+#define TYPE(array) TYPE_##array
 % for state in states:
+typedef ${state.ctype} TYPE_${state.name};
 <% unshared = config.one_item and state.per != "run" %>
 % if unshared:
 static inline void ADD_${state.name}(__global ${state.ctype} *p, const ${state.ctype} x) { *p += x; }
@@ -115,13 +119,22 @@ ${quoted("where")}
 }
 % endif
 
-% if hooks.get("visit"):
 #define ENQ(x) (*search_enqueued = (x), ++*search_enqueues)
-static inline void search_visit(${parameters()}, ${EDGE}, uint *search_enqueued, uint *search_enqueues) {
+% if hooks.get("again"):
+#define ASIDE(x) (*search_set_aside = (x), ++*search_sets_aside)
+% endif
+% if hooks.get("visit"):
+static inline __attribute__((always_inline)) void search_visit(${parameters()}, ${EDGE}, ${found()}) {
 ${quoted("visit")}
 }
-#undef ENQ
 % endif
+% if hooks.get("again"):
+static inline __attribute__((always_inline)) void search_again(${parameters()}, const uint v, ${found()}) {
+${quoted("again")}
+}
+#undef ASIDE
+% endif
+#undef ENQ
 
 % if problem.keep_levels:
 #define LEVEL_SIZE(l) (search_offsets[2 * (l) + 2] - search_offsets[2 * (l)] + search_offsets[2 * (l) + 3] - search_offsets[2 * (l) + 1])
@@ -149,7 +162,7 @@ ${quoted("back_vertex")}
 }
 % endif
 
-% for hook in ("init", "prior", "post", "finalize"):
+% for hook in ("init", "prior", "post", "exhausted", "finalize"):
 % if hooks.get(hook):
 static inline __attribute__((always_inline)) void search_${hook}(${parameters()}) {
 ${quoted(hook)}
@@ -162,6 +175,17 @@ ${quoted(hook)}
 #line 1 "${hook}"
 ${hooks[hook]}
 #line 1 "after ${hook}"\
+</%def>
+
+## Where a visit leaves what it enqueues, and what it sets aside where something may be.
+<%def name="found()">uint *search_enqueued, uint *search_enqueues${", uint *search_set_aside, uint *search_sets_aside" if hooks.get("again") else ""}</%def>
+
+## Refuse what is no vertex, or a second one of the same visit.
+<%def name="check(vertex, times)">
+if (${times} && (${times} > 1 || ${vertex} >= n)) {
+    status[${times} > 1 ? STATUS_ENQUEUED_TWICE : STATUS_NO_VERTEX] = 1;
+    ${times} = 0;
+}
 </%def>
 
 <%def name="call(hook)">

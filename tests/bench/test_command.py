@@ -42,7 +42,7 @@ def test_ctrl_c_shows_and_keeps_what_was_measured(tmp_path, capsys, monkeypatch)
     def interrupt(_case):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "_tell", interrupt)
+    monkeypatch.setattr(command, "_report", interrupt)
     file, page = tmp_path / "out.json", tmp_path / "out.html"
     words = ["bench", *SHORT, "--only", "bfs/grid500,bfs/road500", "--html", str(page)]
     assert main([*words, "--json", str(file)]) == 130

@@ -9,6 +9,7 @@ from bench.studies import dynamic_rows
 
 def test_dh32_speeds_and_bytes_of_both_layouts(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(dynamic_rows, "REPEATS", 1)
+    monkeypatch.setattr(dynamic_rows, "LAYOUT_BATCHES", (10, 100))
     out = tmp_path / "record.json"
     assert dynamic_rows.main(["--device", "pocl", "--scale", "9", "--output", str(out)]) == 0
     record = json.loads(out.read_text())
@@ -18,6 +19,10 @@ def test_dh32_speeds_and_bytes_of_both_layouts(tmp_path, monkeypatch, capsys):
         assert figures["beginnings"]["4194304"]["over_csr"] > 1.4
         for what in ("bfs", "components", "spmv"):
             assert figures[what]["speed"] > 0
+        assert figures["upload_ms"] > 0
+        assert set(figures["layouts"]) == {"10", "100"}
+        for told in figures["layouts"].values():
+            assert all(ms > 0 for layout in ("arrays", "records") for ms in told[layout].values())
     assert "blocks ms" in capsys.readouterr().out
 
 

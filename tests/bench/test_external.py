@@ -114,9 +114,9 @@ def test_a_code_that_cannot_be_checked_is_marked(measured, tmp_path):
     [
         ({"wrong": 1, "output": OUTPUT}, "values of run"),
         ({"status": 3}, "exits with 3"),
-        ({"time": "took ([0-9]+)"}, "tells no time"),
+        ({"time": "took ([0-9]+)"}, "no time"),
         ({"checks": {"reached": r"(\d) us"}}, "as reached of run"),
-        ({"checks": {"reached": r"seen (\d+)"}}, "tells no reached"),
+        ({"checks": {"reached": r"seen (\d+)"}}, "reports no reached"),
         ({"checks": {"colours": r"visited (\d+)"}}, "none of levels, reached, edges"),
         ({"command": ["/no/such/program"]}, "FileNotFoundError"),
         ({"timeout_s": 0.001}, "TimeoutExpired"),

@@ -223,7 +223,6 @@ def test_pages_of_this_checkout_have_no_joules_of_short_windows():
 OPEN = {
     "h200-20261121-papers-evening.json",
     "h200-20261121-presets-methods.json",
-    "probes/cpu-20261121-hbf-variants.json",
     "probes/h200-20261121-variants-kron20.json",
     "probes/h200x2-20261122-scaling.json",
 }

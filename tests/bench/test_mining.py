@@ -3,6 +3,7 @@
 import json
 import sys
 
+from bench.report import docs
 from bench.studies import mining
 
 
@@ -28,7 +29,30 @@ def test_a_record_has_times_bandwidth_and_energy(monkeypatch, capsys, any_device
     (overlap,) = (case for case in cases if case["case"] == "overlap")
     for name in ("copy", "kernel", "in_turn", "overlapping"):
         assert min(overlap[f"{name}_ms"]) > 0
+    in_turn, overlapping = (overlap["device"][name] for name in ("in_turn", "overlapping"))
+    assert in_turn["both_ms"] == 0 < in_turn["copies_ms"]
+    assert overlapping["copies_ms"] >= overlapping["both_ms"] >= 0
     assert [case["length"] for case in cases if case["case"] == "random"] == [3000, 6000] * 2
     printed = capsys.readouterr().out
     assert "GB/s" in printed
     assert "energy" in printed or "skipped" in str(cases)
+
+
+def test_the_recorded_runs_meet_the_bars():
+    """Issue: kernels on an H200, with and without a hundredfold length, and PoCL on two cores."""
+    cases = json.loads((docs.RESULTS / "h200-20261123-mining.json").read_text("utf-8"))["cases"]
+    auto = [case for case in cases if case.get("variant") == "auto"]
+    published = {(c["set"], c["trace"]): c for c in auto if c["case"] == "published"}
+    assert set(published) == {(name, trace) for name in mining.SETS for trace in (1, 2, 3, 4)}
+    for (name, _), case in published.items():
+        assert case["kernel_ms_median"] <= {"I": 2.0, "II": 150.0}[name]
+    for name in mining.SETS:
+        random = {c["length"]: c for c in auto if (c["case"], c["set"]) == ("random", name)}
+        longest = random[mining.LONG]["kernel_ms_median"]
+        assert longest < 2 * random[mining.SHORT]["kernel_ms_median"]
+    (energy,) = (case for case in cases if case["case"] == "energy")
+    assert energy["joules_per_run"] > 0
+    record = docs.RESULTS / "pocl-20261123-mining-reference.json"
+    ratios = {c["set"]: c["ratio"] for c in json.loads(record.read_text("utf-8"))["cases"]}
+    assert set(ratios) == set(mining.SETS)
+    assert min(ratios.values()) >= 20

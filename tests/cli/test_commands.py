@@ -390,7 +390,7 @@ def test_graphs_without_a_place_are_refused_before_they_are_made(run, tmp_path, 
     monkeypatch.setattr(cg, "read", None)
     target = tmp_path / name
     for words in (("generate", "path", "--n", 9, target), ("convert", "x.mtx", target)):
-        refused(run(*words), 2, "folder does not exist" if "folder" in name else "tell the format")
+        refused(run(*words), 2, "folder does not exist" if "folder" in name else "say the format")
     refused(run("generate", "path", "--n", 9, "--weights", "1", "x"), 2, "'x' is not a number")
 
 

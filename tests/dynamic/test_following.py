@@ -5,6 +5,8 @@ import pytest
 
 import clgraph as cg
 from clgraph import dynamic
+from clgraph.device.hardware.measured import Constant
+from clgraph.dynamic.maintained import searches
 from clgraph.errors import InvalidArgumentError, VerificationError
 
 
@@ -151,7 +153,11 @@ def test_distances_follow(device):
     assert search.updates >= 6
 
 
-def test_components_follow(any_device):
+@pytest.mark.parametrize("anew", [False, True])
+def test_components_follow(any_device, anew, monkeypatch):
+    """Where that takes less, they are found anew after batches that join some."""
+    rule = Constant("", "", neutral=anew, cpu=anew)
+    monkeypatch.setattr(searches, "JOINED_COMPONENTS_ANEW", rule)
     graph = dynamic.DynamicGraph(n=200, device=any_device)
     parts = dynamic.ConnectedComponents(graph, verify=True)
     rng = np.random.default_rng(6)
@@ -161,7 +167,10 @@ def test_components_follow(any_device):
         fresh = cg.connected_components(graph.to_graph(), device=any_device)
         np.testing.assert_array_equal(parts.labels, fresh.labels)
         assert parts.count == fresh.count
-    assert (parts.updates, parts.recounts) == (6, 1)
+    assert (parts.updates, parts.recounts) == ((0, 7) if anew else (6, 1))
+    graph.insert_edges([0], [0])  # joins nothing
+    assert parts.count == fresh.count
+    assert parts.recounts == (7 if anew else 1)
     graph.delete_edges(*rng.integers(0, 200, (2, 4000)))
     fresh = cg.connected_components(graph.to_graph(), device=any_device)
     np.testing.assert_array_equal(parts.labels, fresh.labels)

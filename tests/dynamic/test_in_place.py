@@ -1,14 +1,22 @@
 """Batches in one launch: what they cost, and what happens when something is in the way."""
 
+import copy
+
 import numpy as np
 import pytest
 from dynamic.dynamic_reference import Reference, batch, check
 
 import clgraph as cg
-from clgraph.device import Memory
+from clgraph.device import Allocation, Memory, Mirror
 from clgraph.dynamic import inplace
 from clgraph.dynamic.inplace import COMMIT, PROCESS, SCATTER, InPlace, Shape
-from clgraph.dynamic.storage.freelists import BARRIER_FAILED, BARRIER_ROUND, WORDS, FreeLists
+from clgraph.dynamic.storage.freelists import (
+    BARRIER_FAILED,
+    BARRIER_ROUND,
+    CONTROL_WORDS,
+    WORDS,
+    FreeLists,
+)
 
 RNG = np.random.default_rng(11)
 
@@ -53,6 +61,40 @@ def test_a_batch_costs_what_it_is_and_not_what_the_graph_is(any_device):
     # Degrees are the same, so what is looked at and moved is; only rows with two edges differ.
     small, large = (np.array(costs[n]) for n in (1000, 16_000))
     assert (large < 1.25 * small + 50).all()
+
+
+def test_a_batch_takes_no_memory_and_copies_its_counts_only(any_device, monkeypatch):
+    graph = cg.DynamicGraph(directed(500, 8), device=any_device)
+    ends = on_device(graph, *fresh_edges(graph, 500, 200))
+    for call in (graph.insert_edges, graph.delete_edges) * 2:  # until there are blocks enough
+        call(*ends, regime="rows")
+    copies = []
+    refresh = Mirror.refresh
+
+    def counted(mirror):
+        copies.append(mirror.words.nbytes)
+        refresh(mirror)
+
+    def refused(*_args, **_options):
+        raise AssertionError("memory was taken, or read without pinned memory")
+
+    monkeypatch.setattr(Mirror, "refresh", counted)
+    for owner, name in ((Memory, "allocate"), (Allocation, "read"), (Allocation, "write")):
+        monkeypatch.setattr(owner, name, refused)
+    into, out = graph.insert_edges(*ends), graph.delete_edges(*ends)
+    monkeypatch.undo()
+    assert (into.new, out.gone) == (200, 200)
+    assert copies == [4 * CONTROL_WORDS] * 2
+
+
+def test_times_of_a_batch_are_kept_when_it_is_copied(any_device):
+    graph = cg.DynamicGraph(n=10, device=any_device)
+    result = graph.insert_edges([1, 2], [3, 4])
+    again = copy.deepcopy(result)
+    assert again == result
+    assert (again.steps, again.launches) == (result.steps, result.launches)
+    assert result.kernel_ms == sum(result.steps.values()) > 0
+    assert cg.dynamic.UpdateResult(0).kernel_ms == cg.dynamic.UpdateResult(0).launches == 0
 
 
 def test_scratch_memory_is_the_batch_s(pocl):

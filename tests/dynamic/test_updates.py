@@ -175,6 +175,71 @@ def test_dh23_properties_follow_their_edges(any_device, count, ordered):
                 np.testing.assert_array_equal(graph.edge_values(u, name), wanted)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "bytes_each", "allocator"),
+    [
+        ({"a": "f4", "b": "i4", "c": "u4", "d": "f4"}, [16], "device"),
+        ({"a": "u1", "b": "f4", "c": "i2", "d": "u1"}, [8], "host"),
+        ({"a": "u1", "b": "i1"}, [2], "device"),
+        ({"a": "u2", "b": "f8", "c": "u4", "d": "u2"}, [16], "host"),
+        ({"a": "f4", "b": "f8"}, [4, 8], "device"),
+        ({"a": "f4"}, [4], "device"),
+    ],
+)
+def test_dh25_records_hold_what_arrays_do(any_device, kinds, bytes_each, allocator):
+    """Records where 2 to 16 bytes are one load, arrays otherwise; equal contents and bytes."""
+    graphs = [
+        cg.DynamicGraph(
+            n=40,
+            weights="f4",
+            properties=kinds,
+            layout=layout,
+            allocator=allocator,
+            block_edges=16,
+            device=any_device,
+        )
+        for layout in ("auto", "arrays")
+    ]
+    sizes = [[pool.dtype.itemsize for pool in graph.rows.pools[2:]] for graph in graphs]
+    assert sizes == [bytes_each, [np.dtype(kind).itemsize for kind in kinds.values()]]
+    rng = np.random.default_rng(9)
+    memory = Memory(graphs[0].device)
+    for turn, regime in enumerate(("rows", "rewrite", "rows")):
+        src, dst, weights = batch(rng, 40, 200)
+        values = {name: rng.integers(0, 100, len(src)).astype(kind) for name, kind in kinds.items()}
+        out, change = batch(rng, 40, 60)[:2], batch(rng, 40, 60)[:2]
+        fresh = np.arange(len(change[0]))[::-1] % 90 + turn
+        last = list(kinds)[-1]
+        given = dict(values)
+        if turn == 2:  # some of them from the device
+            given["a"] = memory.upload("a", values["a"])
+        for graph in graphs:
+            graph.insert_edges(src, dst, weights, properties=given, regime=regime)
+            graph.delete_edges(*out, regime=regime)
+            graph.update_values(*change, properties={last: fresh})
+        both = [graphs, [graph.snapshot() for graph in graphs]]
+        for one, other in both:
+            assert one.m == other.m > 0
+            for u in range(40):
+                np.testing.assert_array_equal(one.neighbors(u), other.neighbors(u))
+                for name in ("weights", *kinds):
+                    found, wanted = one.edge_values(u, name), other.edge_values(u, name)
+                    assert found.dtype == wanted.dtype
+                    np.testing.assert_array_equal(found, wanted)
+    usages = [graph.memory_usage() for graph in graphs]
+    assert usages[0].structure_bytes == usages[1].structure_bytes
+    assert graphs[0].properties == graphs[1].properties == ("weights", *kinds)
+
+
+def test_dh25_layouts_that_cannot_be_are_refused():
+    with pytest.raises(InvalidArgumentError, match="'rows' is not one of auto, arrays, records"):
+        cg.DynamicGraph(n=2, layout="rows")
+    with pytest.raises(InvalidArgumentError, match="take 12 bytes; records are of two"):
+        cg.DynamicGraph(n=2, properties={"a": "f4", "b": "f8"}, layout="records")
+    with pytest.raises(InvalidArgumentError, match="take 4 bytes; records are of two"):
+        cg.DynamicGraph(n=2, weights="f4", properties={"a": "f4"}, layout="records")
+
+
 def test_dh24_vertex_properties_survive_growth(any_device):
     graph = cg.DynamicGraph(n=3, vertex_properties={"rank": "f4"}, device=any_device)
     graph.set_vertex_property("rank", [1, 2, 3])

@@ -5,8 +5,10 @@ import contextlib
 import gzip
 import io
 import lzma
+import os
 import pickle
 import struct
+import threading
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -283,3 +285,42 @@ def test_random_damage_is_read_or_refused(
     with contextlib.suppress(GraphFormatError):
         read = cgg.read(path, format=name)
         cgg.Graph(read.indptr, read.indices, read.weights, directed=read.directed)
+
+
+def open_files() -> list[str]:
+    folder = Path("/proc/self/fd")
+    if not folder.exists():
+        pytest.skip("the system does not list what is open")
+    names = []
+    for one in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # of the folder itself, closed since
+            names.append(str(one.readlink()))
+    return sorted(names)
+
+
+@pytest.mark.parametrize("at", ["first read", "copy of a pipe"])
+def test_what_cannot_be_begun_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """At once, while the error that says so is still held."""
+    path = tmp_path / "graph.mtx"
+    limits = {}
+    if at == "first read":
+        path.write_bytes(gzip.compress(b"nothing"))
+
+        def fail(*_: object, **__: object) -> None:
+            raise OSError("a test wants it so")
+
+        monkeypatch.setattr(gzip, "GzipFile", fail)
+    else:
+        os.mkfifo(path)
+        writer = threading.Thread(target=path.write_bytes, args=(b"1 2\n" * 9,))
+        writer.start()
+        limits = {"max_bytes": 5}
+    before = open_files()
+    with pytest.raises((OSError, GraphFormatError)) as held:
+        cgg.read(path, **limits)
+    if at != "first read":
+        writer.join()
+    assert open_files() == before
+    assert held.value.__traceback__ is not None

@@ -1,7 +1,9 @@
 """Options of the tests that try many inputs, interruptions and plans: few by default."""
 
 import importlib
+import itertools
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ EFFORTS = {
 }
 
 BEGAN = pytest.StashKey()
+LEFT = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,10 +31,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, (default, what) in EFFORTS.items():
         group.addoption(f"--{name}", type=int, default=default, help=f"{what} (default {default})")
     group.addoption("--ledger", type=Path, metavar="FILE", help="add what was tried to this record")
+    group.addoption(
+        "--until",
+        type=float,
+        metavar="TIME",
+        help="seconds since 1970: each test tries fewer, and counts what it tried, to end by then",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[BEGAN] = ledger.now()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    session.config.stash[LEFT] = [item.nodeid for item in session.items]
+
+
+@pytest.fixture
+def ends(request: pytest.FixtureRequest) -> float:
+    """When this test is to end: an equal share of what is left until ``--until``; else never."""
+    until = request.config.getoption("--until", default=None)
+    if until is None:
+        return float("inf")
+    left = request.config.stash[LEFT]
+    now = time.time()
+    return now + max(until - now, 0) / (len(left) - left.index(request.node.nodeid))
+
+
+@pytest.fixture
+def turns(ends):
+    """Count up to a number, or for as long as there is time."""
+
+    def count(most):
+        return itertools.takewhile(lambda _: time.time() < ends, range(most))
+
+    return count
 
 
 @pytest.fixture(scope="session")

@@ -66,15 +66,15 @@ def test_finds_of_guided_fuzzing(name, file, record_property):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_mutated_files(name, effort, file, monkeypatch, record_property):
+def test_mutated_files(name, effort, turns, file, monkeypatch, record_property):
     # Threads for a hundred bytes cost scipy's reader of numbers a hundred times what they save.
     monkeypatch.setattr("scipy.io._fast_matrix_market.PARALLELISM", 1, raising=False)
     files = Files(name, effort("seed"))
     rng = files.rng
     accepted = 0
     slowest = 0.0
-    count = effort("inputs")
-    for turn in range(count):
+    turn = -1
+    for turn in turns(effort("inputs")):
         data = files.next()
         file.write_bytes(data)
         options = rng.choice(OPTIONS) if rng.random() < 0.3 else {}
@@ -88,9 +88,10 @@ def test_mutated_files(name, effort, file, monkeypatch, record_property):
             accepted += 1
             files.accepted(data)
         slowest = max(slowest, time.thread_time() - begun)
+    count = turn + 1
     record_property("inputs", count)
-    record_property("accepted", accepted / count)
+    record_property("accepted", accepted / max(count, 1))
     record_property("slowest_s", slowest)
     # Of so many that chance decides little; of fewer some must be.
-    assert accepted >= (LEAST_ACCEPTED * count if count >= MANY else 1)
+    assert accepted >= (LEAST_ACCEPTED * count if count >= MANY else min(count, 1))
     assert slowest < LONGEST_S

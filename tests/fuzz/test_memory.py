@@ -2,6 +2,7 @@
 
 import gc
 import mmap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ PAGE_BYTES = 4096
 SLACK_BYTES = 3 << 20
 STRETCHES, MANY = 10, 1000
 TRIES = 5
+FIRST_HALF = 0.47  # of the time, so that a little is left
+FEWEST = 2
 
 
 def host_bytes():
@@ -73,24 +76,34 @@ def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
     assert place > 2
 
 
-def growth(turns, do):
+def growth(most, do, ends=float("inf")):
     """What each of ten stretches adds to the host's memory in use, after as many turns before.
 
     What is lost is lost each time. Allocators of several threads, and a system that makes pages
     larger, take more at times as well: where it is too much, the turns are done anew.
+
+    Returns
+    -------
+    tuple
+        How many turns each half had, fewer than `most` where time was short, and the bytes.
     """
     gc.collect()
     gc.freeze()  # what is there already, so that collections cost next to nothing
+    begun = time.time()
+    half = begun + (ends - begun) * FIRST_HALF
+    turns = 0
     try:
-        for _ in range(turns):
+        while turns < min(most, FEWEST) or (turns < most and time.time() < half):
             do()
+            turns += 1
+        takes = time.time() - begun
         for _ in range(TRIES):
             added = added_by(turns, do)
-            if stays(added, turns):
+            if stays(added, turns) or time.time() + takes > ends:
                 break
     finally:
         gc.unfreeze()
-    return added
+    return turns, added
 
 
 def added_by(turns, do):
@@ -110,7 +123,7 @@ def stays(added, turns):
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
-def test_plans_leave_nothing(name, pocl, effort, record_property):
+def test_plans_leave_nothing(name, pocl, effort, ends, record_property):
     """In the second half neither memory grows."""
     algorithm = ALGORITHMS[name]
     graph = tiny_graph()
@@ -118,7 +131,8 @@ def test_plans_leave_nothing(name, pocl, effort, record_property):
     gc.collect()
     used = pocl.ledger.used_bytes
     half = effort("plans") // 2
-    added = growth(half, lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0]))
+    again = lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0])  # noqa: E731
+    half, added = growth(half, again, ends)
     record_property("plans", 2 * half)
     record_property("growth_bytes", int(added.sum()))
     assert pocl.ledger.used_bytes == used
@@ -126,20 +140,18 @@ def test_plans_leave_nothing(name, pocl, effort, record_property):
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
-def test_runs_leave_nothing(name, pocl, effort, record_property):
+def test_runs_leave_nothing(name, pocl, effort, ends, record_property):
     algorithm = ALGORITHMS[name]
     plan = algorithm.make(tiny_graph(), pocl)
     algorithm.outcome(plan, SOURCES[0])
     gc.collect()
     used = pocl.ledger.used_bytes
-    half = effort("runs") // 2
-    if algorithm.run.__name__.startswith("called"):
-        half = min(half, effort("plans") // 2)  # each makes its plans
-    added = growth(half, lambda: algorithm.outcome(plan, SOURCES[0]))
+    half, added = growth(effort("runs") // 2, lambda: algorithm.outcome(plan, SOURCES[0]), ends)
     gc.collect()
     record_property("runs", 2 * half)
     record_property("growth_bytes", int(added.sum()))
-    assert pocl.ledger.used_bytes == used
+    # What follows changes of a graph gives memory back when that shrinks.
+    assert pocl.ledger.used_bytes <= used
     assert stays(added, half), added
 
 
@@ -159,8 +171,8 @@ def test_growth_that_is_seen_and_growth_that_is_not():
             kept.append(page)
         kept.append(None)
 
-    assert not stays(growth(turns, leak), MANY)
+    assert not stays(growth(turns, leak)[1], MANY)
     kept.clear()
-    added = growth(turns, step)
+    _, added = growth(turns, step)
     assert added.max() >= turns * PAGE_BYTES // 2
     assert stays(added, MANY)

@@ -1,9 +1,12 @@
 """Mining invariants on a real NVIDIA card: equal to the reference, streamed and pinned."""
 
+import gc
+
 import numpy as np
 import pytest
 from traces import broken_at_the_end
 
+from bench.studies import mining
 from clgraph.algorithms.invariants import (
     InvariantMiner,
     MiningConfig,
@@ -95,3 +98,34 @@ def test_a_trace_four_times_the_device_memory(gpu, monkeypatch):
             result = plan.run(given)
         assert result.text() == expected
         assert not result.stats.kept
+
+
+@pytest.mark.gpu(alone=True)  # the clock of the device counts what others' kernels hold up
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("kind", ["pageable", "pinned"])
+def test_copies_run_beside_kernels_unless_they_are_to_go_in_turn(kind, limited, gpu, monkeypatch):
+    """Checklist 20: by the clock of the device, more than half of the time that copies take.
+
+    Parts up to `ahead` are copied before any is mined, each other one beside the kernel of an
+    earlier part, which takes several times as long. A quarter of that is left to launches.
+    """
+    parts, ahead = 16, 2
+    expected = {0: 0, ahead: 0.75 * (parts - ahead) / parts}
+    assert expected[ahead] > 0.5
+    trace = published_trace(mining.OVERLAP_TRACE, 4_000_000)
+    trace = trace.chosen(trace.numeric.names[: mining.OVERLAP_ROWS])
+    size = 4 * mining.OVERLAP_ROWS * trace.length
+    trace = trace.pinned(gpu) if kind == "pinned" else trace
+    if limited:
+        gc.collect()
+        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(gpu.ledger.used_bytes + 3 * size // 4))
+    shares = {}
+    for ahead in expected:
+        config = MiningConfig(chunk_bytes=size // parts, ahead=ahead)
+        plan = InvariantMiner(
+            mining.OVERLAP_TEMPLATES[True], inference=False, config=config, device=gpu
+        )
+        assert plan.run(trace).stats.kept != limited
+        shares[ahead] = mining.on_the_device(gpu, plan, trace)["share"]
+    assert shares[0] == 0
+    assert shares[2] > expected[2], shares

@@ -2,8 +2,10 @@
 
 import math
 import random
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -11,7 +13,9 @@ import pytest
 from networkx.utils.backends import _registered_algorithms as registered
 from nx_graphs import KINDS
 
-from clgraph.interop.networkx import backend
+from clgraph.interop.networkx import NetworkxGraph, backend, components, reachability
+from clgraph.interop.networkx.reachability import generations
+from clgraph.interop.networkx.searching import Searches
 
 pytestmark = pytest.mark.usefixtures("on_any_device")
 
@@ -747,3 +751,85 @@ def test_graphs_of_no_or_one_node(name, kind, error, n):
         return
     theirs = call(name, graph, (), backend="networkx")
     assert same(call(name, graph, (), backend="clgraph"), theirs)
+
+
+class Counting(np.ndarray):
+    """An array whose elements, and those of what is made of it, are counted as NumPy meets them."""
+
+    met = 0
+
+    def __array_ufunc__(self, ufunc, method, *given, out=None, **options):
+        return self._count(getattr(ufunc, method), given, options | ({"out": out} if out else {}))
+
+    def __array_function__(self, function, _, given, options):
+        with_plain = [plain(x) for x in given]
+        return self._count(function, with_plain, options)
+
+    def _count(self, function, given, options):
+        options = {name: plain(value) for name, value in options.items()}
+        made = function(*map(plain, given), **options)
+        Counting.met += max((np.size(x) for x in (*given, made) if x is not None), default=0)
+        return made.view(Counting) if isinstance(made, np.ndarray) else made
+
+    def __getitem__(self, place):
+        found = np.asarray(self)[plain(place)]
+        Counting.met += np.size(found)
+        return found.view(Counting) if isinstance(found, np.ndarray) else found
+
+    def tolist(self):
+        Counting.met += self.size
+        return np.asarray(self).tolist()
+
+
+def plain(value):
+    if isinstance(value, tuple):
+        return tuple(plain(x) for x in value)
+    return np.asarray(value) if isinstance(value, Counting) else value
+
+
+def work_of(function, *modules):
+    """Elements that NumPy meets, and lines that are executed in modules."""
+    files, lines = {module.__file__ for module in modules}, 0
+
+    def trace(frame, event, _):
+        nonlocal lines
+        lines += event == "line"
+        return trace if frame.f_code.co_filename in files else None
+
+    Counting.met = 0
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    finally:
+        sys.settrace(before)
+    return Counting.met + lines
+
+
+def test_rounds_of_a_deep_graph_take_linear_work():
+    """A path has as many rounds as vertices; none of them may look at all of these."""
+
+    def work(n):
+        starts, edge_targets = np.minimum(np.arange(n + 1), n - 1), np.arange(1, n)
+        arrays = (starts.view(Counting), edge_targets.view(Counting))
+        graph = NetworkxGraph(list(range(n)), arrays, directed=True)
+        return work_of(lambda: list(generations(graph)), reachability)
+
+    assert work(800) < 4.5 * work(200)
+
+
+def test_components_of_a_deep_graph_are_ordered_in_linear_work(monkeypatch):
+    """Of a path, as in the test before, with all that puts its components in order."""
+
+    def work(n):
+        path = NetworkxGraph.of_networkx(nx.path_graph(n, create_using=nx.DiGraph))
+        path.edge_targets = path.edge_targets.view(Counting)
+        path.starts = path.starts.view(Counting)
+        labels = np.arange(n).view(Counting)
+        found = SimpleNamespace(count=n, labels=labels)
+        monkeypatch.setattr(Searches, "strong_components", lambda _: found)
+        done = work_of(lambda: components.Contracted(path), components, reachability)
+        assert components.Contracted(path).labels.tolist() == list(range(n))[::-1]
+        return done
+
+    assert work(800) < 4.5 * work(200)

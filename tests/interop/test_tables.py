@@ -1,6 +1,7 @@
 """Graphs from tables and results as tables: the checklist of the cuRnet sheet, line by line."""
 
 import contextlib
+import gc
 import io
 import logging
 import pickle
@@ -178,6 +179,31 @@ def test_16_blocks_are_parts_of_the_whole(any_device):
     assert pd.concat(parts).equals(whole)
     lengths = pd.concat(graph.sssp_distance_blocks(names, block=5, device=any_device))
     assert lengths.equals(graph.sssp_distances(names, device=any_device))
+
+
+def test_16_tables_larger_than_the_device_allows_are_the_same(any_device, monkeypatch):
+    """A limit that leaves no room for all rows: they are searched for some at a time."""
+    graph = cg.from_pandas(random_table(), "from", "to", "w")
+    names = list(graph.vertices) * 20
+    options = {"as_numpy": True, "device": any_device, "batch": "per_group"}
+    hops, lengths = graph.bfs(names, **options), graph.sssp_distances(names, **options)
+    runs = []
+    run = cg.MultiSearch.run
+    monkeypatch.setattr(
+        cg.MultiSearch,
+        "run",
+        lambda plan, sources, **more: runs.append(len(sources)) or run(plan, sources, **more),
+    )
+    gc.collect()
+    limit = any_device.ledger.used_bytes + hops.nbytes
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    np.testing.assert_array_equal(graph.bfs(names, **options), hops)
+    assert len(runs) > 1
+    assert sum(runs) == len(names)
+    runs.clear()
+    np.testing.assert_array_equal(graph.sssp_distances(names, **options), lengths)
+    assert len(runs) > 1
+    assert sum(runs) == len(names)
 
 
 def test_17_ways_to_run_a_batch_agree(any_device):

@@ -1,6 +1,7 @@
 """Rewriting a rendered source: what is counted where, and what is left alone."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -172,6 +173,7 @@ def test_a_plain_program_is_the_same_before_and_after_a_profile(pocl):
 
 FILES = {
     "components/components.cl": {
+        "config": SimpleNamespace(rows="csr", wide_offsets=False),
         "wide_offsets": False,
         "group_size": 1,
         "long_row": 64,

@@ -108,6 +108,48 @@ def test_the_key_is_another_where_anything_is():
     assert len({key, *others}) == len(others) + 1
 
 
+def test_plain_parts_cost_no_call_each(pocl, monkeypatch):
+    """A key is made for each program of each plan, of hundreds of numbers and names."""
+    calls = []
+    described = renderings._described
+    monkeypatch.setattr(
+        renderings,
+        "_described",
+        lambda value, depth: (calls.append(value), described(value, depth))[1],
+    )
+    cg.BFS(fresh_graph(), device=pocl)
+    assert 0 < len(calls) < 150
+    assert not any(type(value) in renderings.PLAIN for value in calls)
+
+
+def test_what_is_plain_is_told_apart_by_its_type():
+    """Equal values need not have the same text, in containers and alone."""
+    same = [
+        1,
+        True,
+        1.0,
+        0.0,
+        -0.0,
+        0,
+        False,
+        "1",
+        b"1",
+        "True",
+        None,
+        "None",
+        range(1),
+        "range(0, 1)",
+    ]
+    values = [
+        kind(value) for value in same for kind in (lambda x: x, lambda x: [x], lambda x: (x,))
+    ]
+    values += [SimpleNamespace(a=value) for value in same] + [{"a": value} for value in same]
+    values += [{value} for value in same] + [("name", "1"), ["name", 1], {"name": 1}, "('name', 1)"]
+    keys = {renderings.rendering_key("f.cl", {"a": value}, ROOTS) for value in values}
+    assert len(keys) == len(values)
+    assert None not in keys
+
+
 class Foreign:
     x = 1
 

@@ -1,5 +1,6 @@
 """Large arrays go to a device through pinned memory, piece by piece."""
 
+import gc
 import threading
 import time
 
@@ -42,7 +43,7 @@ def test_write_goes_through_it_where_there_is_one(pocl, source, monkeypatch):
 
 
 @pytest.mark.parametrize("where", [0, 5])
-def test_an_interrupt_ends_every_thread(pocl, source, monkeypatch, where):
+def test_an_interrupt_leaves_no_thread_at_work(pocl, source, monkeypatch, where):
     calls = []
     real = staging.finish_copy
 
@@ -58,10 +59,26 @@ def test_an_interrupt_ends_every_thread(pocl, source, monkeypatch, where):
     with pytest.raises(KeyboardInterrupt):
         through.write(held.buffer, source.view(np.uint8), int)
     monkeypatch.undo()
-    assert not [t for t in threading.enumerate() if t.name.startswith(staging.THREAD)]
+    assert through._jobs.empty()  # nothing is left for the threads to do, and none is at work:
+    assert through._free.qsize() == staging.SLOTS_PER_THREAD * through.threads
     assert not waiting._sharing
     through.write(held.buffer, source.view(np.uint8), int)
     np.testing.assert_array_equal(held.read(), source)
+
+
+def test_threads_are_kept_and_end_with_what_started_them(pocl, source):
+    held = Memory(pocl).allocate("held", COUNT, np.int32)
+    before = set(threading.enumerate())
+    through = Staging(pocl, SLOT, threads=3)
+    for _ in range(2):
+        through.write(held.buffer, source.view(np.uint8), int)
+        ours = set(threading.enumerate()) - before
+        assert [t.name for t in ours] == [staging.THREAD] * 3
+    del through
+    gc.collect()
+    for thread in ours:
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl):
@@ -118,6 +135,47 @@ def test_a_slot_is_filled_anew_only_when_its_copy_has_ended(any_device):
     assert (target.read().reshape(4, -1) == np.arange(4)[:, None]).all()
 
 
+def test_a_piece_sent_here_does_not_wait_for_threads(any_device):
+    """Its copy is there while the only thread still fills a piece that was sent before."""
+    queue = any_device.beside().queue
+    target = Memory(any_device).allocate("target", 3 * SLOT, np.uint8)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(part):
+        begun.set()
+        assert go_on.wait(60)
+        part[:] = 1
+
+    with Staging(any_device, SLOT, threads=1).pieces(queue) as pieces:
+        slow = pieces.send(slowly, SLOT, target.buffer, 0)
+        assert begun.wait(60)
+        for number in (1, 2):  # the second fills the slot out of which the first was copied
+            quick = pieces.send(
+                lambda part: part.fill(2), SLOT, target.buffer, number * SLOT, here=True
+            )
+            pieces.finish(quick)
+        assert (target.read()[SLOT:] == 2).all()
+        assert slow._event is None
+        go_on.set()
+        pieces.finish(slow)
+    assert (target.read()[:SLOT] == 1).all()
+
+
+def test_the_interpreter_is_shared_while_pieces_are_on_their_way(any_device):
+    queue = any_device.beside().queue
+    target = Memory(any_device).allocate("target", 2 * SLOT, np.uint8)
+    with Staging(any_device, SLOT, threads=1).pieces(queue) as pieces:
+        assert not waiting._sharing
+        sent = [
+            pieces.send(lambda part: part.fill(1), SLOT, target.buffer, SLOT * i) for i in (0, 1)
+        ]
+        pieces.finish(sent[0])
+        assert waiting._sharing
+        pieces.finish(sent[1])
+        assert not waiting._sharing
+    assert (target.read() == 1).all()
+
+
 def test_waits_leave_the_interpreter_to_threads_that_fill(any_device, monkeypatch):
     blocked = []
     block = waiting._block
@@ -131,8 +189,9 @@ def test_waits_leave_the_interpreter_to_threads_that_fill(any_device, monkeypatc
         timer = threading.Timer(0.05, gate.set_status, (cl.command_execution_status.COMPLETE,))
         timer.start()
         if sharing:
-            with waiting.sharing_the_interpreter():
-                waiting.wait(event)
+            waiting.share_the_interpreter(timer)
+            waiting.wait(event)
+            waiting.keep_the_interpreter(timer)
         else:
             waiting.wait(event)
         timer.join()

@@ -63,7 +63,7 @@ def test_what_has_no_price_is_not_guessed():
 
 
 def test_too_few_samples_are_refused():
-    with pytest.raises(InvalidArgumentError, match="cannot tell"):
+    with pytest.raises(InvalidArgumentError, match="cannot separate"):
         fit(made_up(2))
     with pytest.raises(InvalidArgumentError, match="no joules"):
         fit([dataclasses.replace(sample, joules=0.0) for sample in made_up(8)])

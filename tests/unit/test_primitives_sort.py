@@ -8,7 +8,7 @@ from clgraph.device import Memory
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import launches, merge, merge_pairs, segmented_scan, sort, sort_pairs
-from clgraph.primitives.stages import RadixSort
+from clgraph.primitives.radix import RadixSort
 
 SIZES = [0, 1, 2, 7, 8, 9, 31, 33, 127, 129, 513, 4097, 5001]
 LARGE = 70_001
@@ -88,7 +88,7 @@ def test_only_the_bits_that_are_said_take_passes(any_device, monkeypatch):
 @pytest.mark.parametrize("limit", [0, 3])
 def test_work_groups_that_say_nothing_are_counted(device, monkeypatch, limit):
     """A sweep does not wait for others: it may count what they have instead."""
-    monkeypatch.setattr("clgraph.primitives.stages.POLL_LIMIT", limit)
+    monkeypatch.setattr("clgraph.primitives.radix.POLL_LIMIT", limit)
     keys = keys_of(20_000, bits=20)
     check_pairs(device, keys, np.arange(20_000, dtype=np.uint32))
 

@@ -26,6 +26,7 @@ from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.graph.reorder import ORDERS
 
+from ...runner import machine
 from ...runner.graphs import Places, find
 from .edge_parallel import EdgeParallel
 
@@ -390,7 +391,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(argv)
     device = find_device(given.device)
-    kept: dict[str, Any] = {"device": device.name, "studies": {}}
+    kept = machine.head_of("variants", device) | {"studies": {}}
     places = Places(graphs=given.graphs, data=given.data)
     for name, study in itertools.product(given.on.split(","), given.study.split(",")):
         search = search_of(study)

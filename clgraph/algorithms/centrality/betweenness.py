@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.centrality.sums import edge_sums, simple, vertex_sums
-from clgraph.algorithms.multi_search.plan import as_sources
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_shares
 from clgraph.device import device as find_device

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.plan import as_sources
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher

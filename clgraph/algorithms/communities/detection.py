@@ -202,7 +202,7 @@ class _Detection(Plan):
         levels, level = self._levels, self._first
         given, changed = iteration > 0, False
         for depth in range(MOST_LEVELS):
-            sown = np.uint32((seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32)
+            sown = (seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32
 
             def report(level: Level = level) -> None:
                 report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
@@ -210,9 +210,7 @@ class _Detection(Plan):
             levels.order(log, level, sown)
             levels.start(log, level, given=given)
             tolerance = TOLERANCE if depth == 0 else TOLERANCE / 10
-            passes, moves = moved(
-                log, levels, level, scale, sown, tolerance=tolerance, report=report
-            )
+            passes, moves = moved(log, levels, level, scale, tolerance=tolerance, report=report)
             changed = changed or moves > 0
             found.append(
                 {
@@ -225,7 +223,7 @@ class _Detection(Plan):
             )
             parts = level.labels
             if self._refines:
-                parts = refined(log, levels, level, scale, sown, report=report)
+                parts = refined(log, levels, level, scale, report=report)
             side = "odd" if depth % 2 else "even"
             made, numbers = levels.coarser(log, level, parts, side)
             if made.n == level.n or depth + 1 == MOST_LEVELS:

@@ -11,7 +11,8 @@ import numpy as np
 from clgraph.device import Memory, load
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies
-from clgraph.primitives.stages import Compaction, RadixSort, Scan
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -43,6 +44,8 @@ class Level:
         Of each vertex what its edges weigh, and its self-loops among them, twice.
     labels, totals : Allocation
         Communities of vertices, and strengths of communities.
+    seed : int
+        Of 32 bits: of classes, and of what is equally good.
     """
 
     n: int
@@ -55,6 +58,7 @@ class Level:
     vertices: Allocation | None = None
     counts: NDArray[np.int64] | None = None
     longest: int = 0
+    seed: int = 0
 
     @property
     def weighted(self) -> bool:
@@ -154,9 +158,10 @@ class Levels:
             self.array("active", level.n, np.uint8),
         )
 
-    def order(self, log: SweepLog, level: Level, seed: np.uint32) -> None:
+    def order(self, log: SweepLog, level: Level, seed: int) -> None:
         """Sort the vertices by class, and by who takes rows of their length."""
         n = level.n
+        level.seed = seed
         keys, vertices = self.array("order_keys", n), self.array("order_all", n)
         longest = self.array("longest", 1)
         longest.clear()
@@ -167,7 +172,7 @@ class Levels:
             "level_order",
             level.rows[0],
             np.uint32(n),
-            seed,
+            np.uint32(seed),
             keys,
             vertices,
             longest,
@@ -211,6 +216,7 @@ class Levels:
                 np.uint32(turn * len(self.tallies.kinds) + kind),
                 *level.rows,
                 *scale.arguments,
+                np.uint32(level.seed),
                 *before,
                 level.vertices,
                 np.uint32(first),
@@ -223,9 +229,7 @@ class Levels:
         """Give the words that rows are claimed by, of each class and kind."""
         return self.array("row_claims", ORDER_KEYS)
 
-    def apply(
-        self, log: SweepLog, level: Level, name: str, turn: int, seed: np.uint32, *args: Any
-    ) -> None:
+    def apply(self, log: SweepLog, level: Level, name: str, turn: int, *args: Any) -> None:
         """Launch the moves of one class; long rows are walked by work-groups."""
         assert level.counts is not None  # noqa: S101 (ordered before)
         assert level.vertices is not None  # noqa: S101
@@ -239,8 +243,9 @@ class Levels:
                 continue
             kernel = self.kernel(f"{name}_long" if long_rows else name, weighted=level.weighted)
             sweeper = Sweeper(self.device, count * size if long_rows else count, size)
+            chosen = (np.uint32(level.seed), np.uint32(turn))
             rows = (level.vertices, np.uint32(first), np.uint32(count))
-            sweeper.launch(log, kernel, *level.rows, seed, np.uint32(turn), *rows, *args)
+            sweeper.launch(log, kernel, *level.rows, *chosen, *rows, *args)
             first += count
 
     def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:

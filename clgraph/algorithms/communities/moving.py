@@ -20,6 +20,7 @@ __all__ = ["moved", "refined"]
 
 MOST_PASSES = 20
 REFINING_PASSES = 2
+OTHER_CLASSES = 0x85EBCA6B  # added to a seed
 
 
 def moved(
@@ -27,12 +28,15 @@ def moved(
     levels: Levels,
     level: Level,
     scale: Scale,
-    seed: np.uint32,
     *,
     tolerance: float,
     report: Callable[[], None],
 ) -> tuple[int, int]:
     """Move vertices between communities until a pass gains less than a tolerance.
+
+    Vertices of one class move at once. What each gains is counted as if it moved alone: neighbours
+    of one class may take each other's places, gain nothing and do so in every pass. Where moves do
+    not become fewer the vertices are therefore parted into other classes.
 
     Parameters
     ----------
@@ -42,8 +46,6 @@ def moved(
         The kernels, and the graph, which has been ordered and started.
     scale : Scale
         What gains are counted in.
-    seed : uint32
-        Of what is equally good.
     tolerance : float
         Of modularity.
     report : callable
@@ -58,18 +60,22 @@ def moved(
     active, targets = levels.array("active", n, np.uint8), levels.array("targets", n)
     gained = levels.array("gained", 3)
     moves = 0
+    before = n + 1
     for done in range(1, MOST_PASSES + 1):
         _begin(levels, gained)
         for turn in range(CLASSES):
             state = (level.labels, level.strengths, level.totals, active, targets, gained)
-            levels.choose(log, level, "move_choose", turn, scale, (seed,), *state)
+            levels.choose(log, level, "move_choose", turn, scale, (), *state)
             after = (level.strengths, targets, level.labels, level.totals, active)
-            levels.apply(log, level, "move_apply", turn, seed, *after)
+            levels.apply(log, level, "move_apply", turn, *after)
         low, high, movers = gained.read().tolist()
         moves += movers
         report()
         if not movers or (high << 32 | low) <= tolerance * scale.unit:
             return done, moves
+        if movers >= before:
+            levels.order(log, level, (level.seed + OTHER_CLASSES) % 2**32)
+        before = movers
     return MOST_PASSES, moves
 
 
@@ -78,7 +84,6 @@ def refined(
     levels: Levels,
     level: Level,
     scale: Scale,
-    seed: np.uint32,
     *,
     report: Callable[[], None],
 ) -> Allocation:
@@ -86,7 +91,7 @@ def refined(
 
     Parameters
     ----------
-    log, levels, level, scale, seed, report
+    log, levels, level, scale, report
         As for `moved`.
 
     Returns
@@ -104,10 +109,9 @@ def refined(
     for _ in range(REFINING_PASSES):
         _begin(levels, gained)
         for turn in range(CLASSES):
-            before = (seed, np.uint32(turn))
             args = (*held, level.totals, *state, targets)
-            levels.choose(log, level, "refine_choose", turn, scale, before, *args)
-            levels.apply(log, level, "refine_apply", turn, seed, *held, targets, *state, gained)
+            levels.choose(log, level, "refine_choose", turn, scale, (np.uint32(turn),), *args)
+            levels.apply(log, level, "refine_apply", turn, *held, targets, *state, gained)
         report()
         if not gained.read()[2]:
             break

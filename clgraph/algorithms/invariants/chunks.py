@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.invariants.expressions import NUMERIC, Kind
+from clgraph.algorithms.invariants.expressions import KINDS, NUMERIC, Kind
+from clgraph.algorithms.invariants.trace import WORD_BITS
 from clgraph.device import Memory
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
@@ -17,22 +18,22 @@ from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.config import MiningConfig
     from clgraph.algorithms.invariants.trace import Trace
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory.staging import Pieces, Staging
+    from clgraph.device.memory.staging import Piece, Pieces, Staging
 
-__all__ = ["Chunk", "Chunks"]
+__all__ = ["Chunk", "Chunks", "fit_together"]
 
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
-FIRST_ELEMENTS = 1 << 16  # of the first chunk, after which little is left to mine in most traces
+FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
+SMALL_BYTES = 2 << 20  # take less to stage than to wait for a thread that is at work for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,9 @@ class Chunk:
         64.
     number : int
         Which part of the traces it is.
+    copy_ahead : callable
+        To be called when a kernel that reads the rows has been launched: enqueues copies of later
+        parts, which run beside it.
     """
 
     buffer: Any
@@ -69,6 +73,7 @@ class Chunk:
     first: int
     elements: int
     number: int
+    copy_ahead: Callable[[], object] = bool
 
 
 @dataclass(slots=True)
@@ -78,7 +83,17 @@ class Sent:
     buffer: Allocation
     rows: NDArray[np.bool_]
     events: list[cl.Event] = field(default_factory=list)
-    staged: list[Future[cl.Event]] = field(default_factory=list)
+    staged: list[Piece] = field(default_factory=list)
+
+
+def fit_together(device: Device, traces: Sequence[Trace]) -> bool:
+    """Whether the device has room for the rows of both kinds at a time."""
+    total = sum(_bytes(traces, kind) for kind in KINDS)
+    return total <= KEPT_SHARE * Memory(device).free_bytes
+
+
+def _bytes(traces: Sequence[Trace], kind: Kind) -> int:
+    return sum(t.elements(kind) * t.count(kind) for t in traces) * ELEMENT_BYTES
 
 
 class Chunks:
@@ -105,12 +120,16 @@ class Chunks:
         So far.
     in_place : bool
         Whether the device reads the traces where they are, so that nothing is copied.
+    meanwhile : callable
+        Called in each pass before it first waits for copies that were enqueued ahead.
 
     Notes
     -----
     Rows of a part are copied when they are first asked for, so what nobody looks at is not copied.
     Copies are enqueued on a queue of their own, ahead of the parts that are mined: out of pinned
-    rows by the thread that mines, out of others by threads that stage them. Where the device
+    rows by the thread that mines, out of others by threads that stage them. The last of those ahead
+    is enqueued behind the launch that mines a part, so that there is a copy to run beside every
+    kernel however short copies are beside what the host does between. Where the device
     computes on the host's own memory and a trace is prepared for it, nothing is copied at all.
     """
 
@@ -127,12 +146,12 @@ class Chunks:
         self.kind = kind
         self.variables = traces[0].count(kind)
         self.copied_bytes = 0
+        self.meanwhile: Callable[[], object] = bool
         self._staging = staging
         self._memory = Memory(device)
         self._dtype = np.dtype(np.float32 if kind == NUMERIC else np.uint32)
-        total = sum(t.elements(kind) for t in traces) * self.variables * ELEMENT_BYTES
         free = self._memory.free_bytes
-        self.kept = total <= KEPT_SHARE * free
+        self.kept = _bytes(traces, kind) <= KEPT_SHARE * free
         self._ahead = config.ahead
         self._slot_count = config.ahead + 1
         limit = free if self.kept else free // (2 * self._slot_count)
@@ -156,11 +175,12 @@ class Chunks:
 
     def _cut(self) -> list[Span]:
         spans: list[Span] = []
+        first = FIRST_INSTANTS // (1 if self.kind == NUMERIC else WORD_BITS)
         for number, trace in enumerate(self.traces):
             begin, length = 0, trace.elements(self.kind)
             while begin < length:
                 short = not spans and not self.in_place
-                size = min(self._chunk, FIRST_ELEMENTS) if short else self._chunk
+                size = min(self._chunk, first) if short else self._chunk
                 spans.append(Span(number, begin, min(begin + size, length)))
                 begin += size
         return spans
@@ -207,17 +227,28 @@ class Chunks:
         pieces: Pieces | None,
     ) -> Iterator[Chunk]:
         coming: dict[int, Sent] = {}
+
+        def send(first: int, last: int) -> None:
+            numbers = range(first, min(last + 1, len(self._spans)))
+            for other in numbers:  # making room would wait for copies that are under way
+                self._target(other, self._spans[other])
+            for other in numbers:
+                if other not in coming:
+                    coming[other] = self._send(other, needed(), queue, pieces)
+
         try:
             for number, span in enumerate(self._spans):
-                rows = needed()
                 # Nothing is sent ahead of the first look: it may be the last.
-                ahead = number + (self._ahead if number else 0)
-                for other in range(number, min(ahead + 1, len(self._spans))):
-                    if other not in coming:
-                        coming[other] = self._send(other, rows, queue, pieces)
+                send(number, number + (max(self._ahead - 1, 0) if number else 0))
+                if number and number + self._ahead < len(self._spans):
+                    # Behind a launch, making room would wait for it.
+                    self._target(number + self._ahead, self._spans[number + self._ahead])
+                if number == 1 and self._ahead:
+                    self.meanwhile()
                 self._arrive(number, coming[number], pieces)
                 buffer = coming.pop(number).buffer
-                yield Chunk(buffer, span.padded, 0, span.padded, number)
+                ahead = partial(send, number + 1, number + self._ahead)
+                yield Chunk(buffer, span.padded, 0, span.padded, number, ahead)
         finally:
             for number, sent in coming.items():
                 finish_copy(*sent.events)
@@ -243,37 +274,52 @@ class Chunks:
         buffer = self._target(number, span)
         wanted = needed & ~self._here[number] if self.kept else needed
         sent = Sent(buffer, wanted)
-        rows = self.traces[span.trace].rows(self.kind)
-        for variable in np.flatnonzero(wanted).tolist():
-            offset = variable * span.padded * ELEMENT_BYTES
-            if pieces is not None and not self._pinned(span):
-                sent.staged += self._stage(span, variable, pieces, buffer, offset)
-                continue
-            row = rows.values[variable, span.begin : span.begin + span.padded]
-            event = cl.enqueue_copy(queue, buffer.buffer, row, dst_offset=offset, is_blocking=False)
-            sent.events.append(copied(event, row.nbytes))
-        queue.flush()
-        self.copied_bytes += int(np.count_nonzero(wanted)) * span.padded * ELEMENT_BYTES
+        variables = np.flatnonzero(wanted)
+        if pieces is not None and not self._pinned(span):
+            sent.staged += self._stage(span, variables, pieces, buffer)
+        else:
+            rows = self.traces[span.trace].rows(self.kind).values
+            for variable in variables.tolist():
+                row = rows[variable, span.begin : span.begin + span.padded]
+                offset = variable * span.padded * ELEMENT_BYTES
+                event = cl.enqueue_copy(
+                    queue, buffer.buffer, row, dst_offset=offset, is_blocking=False
+                )
+                sent.events.append(copied(event, row.nbytes))
+            queue.flush()
+        self.copied_bytes += len(variables) * span.padded * ELEMENT_BYTES
         return sent
 
     def _stage(
-        self, span: Span, variable: int, pieces: Pieces, buffer: Allocation, offset: int
-    ) -> Iterator[Future[cl.Event]]:
-        """Send a row in pieces of about the same length."""
-        trace = self.traces[span.trace]
-        most = self._staging.slot_bytes // ELEMENT_BYTES
-        count = -(-span.padded // most)
-        length = -(-span.padded // (count * MULTIPLE)) * MULTIPLE
+        self, span: Span, variables: NDArray[np.intp], pieces: Pieces, buffer: Allocation
+    ) -> Iterator[Piece]:
+        """Send rows in pieces of several whole ones that are neighbours, or of a part of one.
 
-        def fill(begin: int, words: NDArray[np.uint8]) -> None:
-            first = span.begin + begin
-            end = min(first + len(words) // ELEMENT_BYTES, span.end)
-            trace.stage(self.kind, variable, first, end, words.view(self._dtype))
+        Either is one copy for the interpreter, which all threads share.
+        """
+        if not len(variables):
+            return
+        row_bytes = ELEMENT_BYTES * span.padded
+        small = row_bytes * len(variables) <= SMALL_BYTES
+        most = self._staging.piece_bytes(row_bytes * len(variables))
+        parts = -(-row_bytes // most)
+        length = -(-span.padded // (parts * MULTIPLE)) * MULTIPLE
+        together = max(most // row_bytes, 1)
+        for run in np.split(variables, np.flatnonzero(np.diff(variables) > 1) + 1):
+            for rows in np.array_split(run, -(-len(run) // together)):
+                for begin in range(0, span.padded, length):
+                    shape = len(rows), min(length, span.padded - begin)
+                    fill = partial(self._fill, span, int(rows[0]), begin, shape)
+                    offset = ELEMENT_BYTES * (int(rows[0]) * span.padded + begin)
+                    size = ELEMENT_BYTES * shape[0] * shape[1]
+                    yield pieces.send(fill, size, buffer.buffer, offset, here=small)
 
-        for begin in range(0, span.padded, length):
-            size = ELEMENT_BYTES * min(length, span.padded - begin)
-            place = offset + ELEMENT_BYTES * begin
-            yield pieces.send(partial(fill, begin), size, buffer.buffer, place)
+    def _fill(
+        self, span: Span, first: int, begin: int, shape: tuple[int, int], words: NDArray[np.uint8]
+    ) -> None:
+        """Write elements of a part, from `begin` on, of some rows."""
+        out = words.view(self._dtype).reshape(shape)
+        self.traces[span.trace].stage(self.kind, first, span.begin + begin, out)
 
     def _target(self, number: int, span: Span) -> Allocation:
         name = f"rows of {self.variables} {self.kind} variables"
@@ -288,6 +334,12 @@ class Chunks:
                 self._memory.allocate(name, self.variables * self._chunk, self._dtype)
             )
         return self._slots[number % self._slot_count]
+
+    def make_room(self) -> None:
+        """Make room for the parts that are first needed: beside copies, making it would wait."""
+        if not self.in_place:
+            for number, span in enumerate(self._spans[: self._slot_count]):
+                self._target(number, span)
 
     def close(self) -> None:
         """Free the device memory."""

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BOOLEAN", "COMPARISONS", "NUMERIC", "Kind", "Node", "parse"]
+__all__ = ["BOOLEAN", "COMPARISONS", "KINDS", "NUMERIC", "Kind", "Node", "parse"]
 
 Kind = Literal["numeric", "boolean"]
 NUMERIC: Kind = "numeric"
 BOOLEAN: Kind = "boolean"
+KINDS = (NUMERIC, BOOLEAN)
 NUMBER, TRUTH = "number", "truth"
 
 LONGEST_TEXT = 1000

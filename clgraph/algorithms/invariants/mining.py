@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
-from clgraph.algorithms.invariants.chunks import Chunks
+from clgraph.algorithms.invariants.chunks import Chunks, fit_together
 from clgraph.algorithms.invariants.config import MiningConfig
-from clgraph.algorithms.invariants.dictionary import batches, size
-from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
-from clgraph.algorithms.invariants.phases import KnownRanges, Phase, mine_booleans
+from clgraph.algorithms.invariants.dictionary import size
+from clgraph.algorithms.invariants.expressions import KINDS, NUMERIC
+from clgraph.algorithms.invariants.passes import Passes
+from clgraph.algorithms.invariants.phases import KnownRanges, Phase
 from clgraph.algorithms.invariants.ranges import RangeFinder
 from clgraph.algorithms.invariants.result import MiningResult, MiningStats
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
@@ -148,55 +149,62 @@ class InvariantMiner(Plan):
             self._check_sizes(traces[0])
             found: dict[Template, NDArray[np.uint32]] = {}
             stats = MiningStats(traces, self.config)
-            kinds: tuple[Kind, Kind] = (NUMERIC, BOOLEAN)
-            with closing(Scratch(self.device)) as scratch:
-                for kind in kinds:
-                    self._mine_kind(kind, traces, found, stats, scratch, progress)
+            self._mine(traces, found, stats, progress)
         stats.total_ms = turn.total_ms
         result = MiningResult(self.templates, found, traces[0], stats)
         if verify:
             self._verify(traces, result)
         return result
 
-    def _mine_kind(
+    def _mine(
         self,
-        kind: Kind,
         traces: list[Trace],
         found: dict[Template, NDArray[np.uint32]],
         stats: MiningStats,
-        scratch: Scratch,
         progress: Progress | None,
     ) -> None:
-        n = traces[0].count(kind)
-        chosen = [i for i, f in enumerate(self.families) if f.kind == kind and f.arity <= n]
-        if not chosen:
-            return
+        """Mine numbers, and Booleans while copies of numbers are under way, if both fit."""
+        together = fit_together(self.device, traces)
+        with ExitStack() as held:
+            passes: list[Passes] = []
+            for kind in KINDS:
+                families = [f for f in self.families if f.kind == kind]
+                chosen = [f for f in families if f.arity <= traces[0].count(kind)]
+                if not chosen:
+                    continue
+                if not together:  # what the first kind held is free again
+                    held.close()
+                passes.append(held.enter_context(closing(self._passes(chosen, traces, progress))))
+                if not together:
+                    passes[-1].mine()
+            if together and len(passes) == len(KINDS):
+                passes[0].mine_meanwhile(passes[1])
+            for each in passes:
+                each.mine()
+        for each in passes:
+            found.update(each.found)
+            each.add_to(stats)
+
+    def _passes(
+        self, families: list[Family], traces: list[Trace], progress: Progress | None
+    ) -> Passes:
+        kind = families[0].kind
         chunks = Chunks(self.device, traces, kind, self.config, self._staging)
+        scratch = Scratch(self.device)
         instants = sum(trace.length for trace in traces)
         known = None
         if kind == NUMERIC and self._finder is not None:
-            known = KnownRanges(self._finder, n, self.tolerance)
-        try:
-            phases = []
-            for number in chosen:
-                family = self.families[number]
+            known = KnownRanges(self._finder, chunks.variables, self.tolerance)
+        phases = []
+        for family in families:
 
-                def report(done: int, family: Family = family) -> None:
-                    what = f"mining {family.kind} templates of {family.arity} variables"
-                    report_progress(progress, min(done, instants), instants, what)
+            def report(done: int, family: Family = family) -> None:
+                what = f"mining {family.kind} templates of {family.arity} variables"
+                report_progress(progress, min(done, instants), instants, what)
 
-                phases.append(Phase(family, self._sweepers[number], chunks, report, scratch, known))
-            if kind == BOOLEAN and self.inference:
-                mine_booleans(phases, n, found)
-            else:
-                for phase in phases:
-                    found.update(phase.mine(batches(n, phase.family)))
-            for phase in phases:
-                stats.add(phase, size(n, phase.family))
-            stats.copied_bytes += chunks.copied_bytes
-            stats.kept = stats.kept and chunks.kept
-        finally:
-            chunks.close()
+            sweeper = self._sweepers[self.families.index(family)]
+            phases.append(Phase(family, sweeper, chunks, report, scratch, known))
+        return Passes(chunks, scratch, phases, inference=self.inference)
 
     def _check_sizes(self, trace: Trace) -> None:
         for family in self.families:

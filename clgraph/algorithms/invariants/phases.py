@@ -173,6 +173,8 @@ class Phase:
                 if not started:
                     kept, alive = self._first_look(chunk, begin, end, tuples, wanted)
                     started = True
+                    if len(kept) and not probe:
+                        chunk.copy_ahead()
                 else:
                     kept, alive = self._look(chunk, begin, end, kept, alive)
                 instants += (end - begin) * (1 if self.family.kind == NUMERIC else WORD_BITS)

@@ -191,6 +191,7 @@ class RangeFinder:
             np.uint32(segments),
             found,
         )
+        chunk.copy_ahead()
         ends = found.read(4 * count * segments).view(np.float32).reshape(count, segments, 4)
         wait(event)
         work.launches += 1

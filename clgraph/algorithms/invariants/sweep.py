@@ -225,6 +225,8 @@ class Sweeper:
             np.uint32(last),
             held,
         )
+        if begin or chunk.number:  # not for the first look: it may be the last
+            chunk.copy_ahead()
         result: NDArray[np.uint32] = held.read(count)
         wait(event)
         work.launches += 1

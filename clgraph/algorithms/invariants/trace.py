@@ -237,18 +237,35 @@ class Trace:
         bits = np.unpackbits(np.ascontiguousarray(words, "<u4").view(np.uint8), bitorder="little")
         return bits[begin - first * WORD_BITS : end - first * WORD_BITS].view(bool)
 
-    def stage(self, kind: Kind, variable: int, begin: int, end: int, out: NDArray[Any]) -> None:
-        """Copy elements [begin, end) of a row; the rest of `out` repeats the last instant."""
+    def stage(self, kind: Kind, first: int, begin: int, out: NDArray[Any]) -> None:
+        """Copy elements of some rows, as the kernels see them.
+
+        Parameters
+        ----------
+        kind : {"numeric", "boolean"}
+            Which rows.
+        first, begin : int
+            Of the variables and of the elements, as many as `out` has; beyond the end of the trace
+            the last instant is repeated.
+        out : numpy.ndarray
+            float32 or uint32 [variables, elements].
+        """
         rows = self.rows(kind)
-        part = rows.values[variable, begin:end]
-        count = len(part)
-        if kind == NUMERIC:
-            part = _narrowed(part, rows.names[variable], self._warned)
-            rest = part[-1]
+        end = min(begin + out.shape[1], self.elements(kind))
+        part = rows.values[first : first + len(out), begin:end]
+        count = end - begin
+        if part.dtype == out.dtype:
+            out[:, :count] = part  # at once: between two calls other threads take the interpreter
         else:
-            rest = np.uint32(0xFFFFFFFF if part[-1] >> np.uint32(WORD_BITS - 1) else 0)
-        out[:count] = part
-        out[count:] = rest
+            for row, values, name in zip(out, part, rows.names[first:], strict=False):
+                row[:count] = _narrowed(values, name, self._warned)
+        if count == out.shape[1]:
+            return
+        for row in out:
+            last = row[count - 1]
+            if kind != NUMERIC:
+                last = np.uint32(0xFFFFFFFF if last >> np.uint32(WORD_BITS - 1) else 0)
+            row[count:] = last
 
     def prepared(self) -> Self:
         """Give the same trace in memory that devices on the host read as it is."""
@@ -276,8 +293,8 @@ class Trace:
         parts = []
         for kind, dtype in ((NUMERIC, np.float32), (BOOLEAN, np.uint32)):
             values, pinned = make(self.count(kind), self.elements(kind), dtype)
-            for variable, row in enumerate(values):
-                self.stage(kind, variable, 0, self.elements(kind), row)
+            if len(values):
+                self.stage(kind, 0, 0, values)
             parts.append(Rows(self.rows(kind).names, values, prepared=True, pinned=pinned))
         return type(self)(self.length, parts[0], parts[1])
 

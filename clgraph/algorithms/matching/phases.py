@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.matching.launches import SCRATCH_BYTES
 from clgraph.algorithms.matching.probabilities import Probabilities
+from clgraph.algorithms.matching.queries import QueryBatch
 from clgraph.device.lazy import cl
 from clgraph.progress import report_progress
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.matching.launches import Held
     from clgraph.algorithms.matching.probabilities import Drawn
+    from clgraph.algorithms.matching.queries import Query
     from clgraph.device import Allocation
     from clgraph.device.memory.allocation import Progress
 
@@ -71,6 +73,15 @@ class Phases(Probabilities):
     def score(self, held: Held, request: Request) -> Drawn:
         """Run the first phase."""
         return self.weigh(held, *self.similarities(held), request.label_floor)
+
+    def run_until(self, last: str, query: Query, request: Request) -> None:
+        """Run up to the end of "transfers", "probabilities" or "seeds", and wait."""
+        held = self.hold(QueryBatch([query]), request.levels)
+        if last != "transfers":
+            drawn = self.score(held, request)
+            if last == "seeds":
+                self.draw(held, request, drawn)
+            held.logs[last].wait()
 
     def draw(self, held: Held, request: Request, drawn: Drawn) -> None:
         """Run the second phase, by what the first left."""

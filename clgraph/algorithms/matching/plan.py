@@ -234,15 +234,7 @@ class SubgraphMatching(Plan):
         asked = (labels, similarity, request)
         (one,) = read_queries(self.target, self._labels, [query], *asked, several=False)
         with self._lock:
-            self._with_room(partial(self._first_phases, self._phases, one, request, phase))
-
-    def _first_phases(self, phases: Phases, query: Query, request: Request, last: str) -> None:
-        held = phases.hold(QueryBatch([query]), request.levels)
-        if last != "transfers":
-            drawn = phases.score(held, request)
-            if last == "seeds":
-                phases.draw(held, request, drawn)
-            held.logs[last].wait()
+            self._with_room(partial(self._phases.run_until, phase, one, request))
 
     def probabilities(
         self, query: Any, *, labels: Any = None, similarity: Any = None, **options: Any

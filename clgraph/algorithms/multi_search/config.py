@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from clgraph.device.hardware.measured import EVEN_SHARE, ROW_ROUNDS, SCATTER
-from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.blocks import rows_in_blocks, wide_places
 from clgraph.engine.strategies.balance import (
     Balancer,
     ItemThread,
@@ -204,8 +204,9 @@ def resolve_search(
         wide=usual_wide if wide is None else wide,
         wide_batch=1 if emulated else 2,
         scan_batch=1 if emulated else 2,
-        wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
+        wide_offsets=wide_places(graph),
         cache=config.cache or "default",
+        rows="blocks" if rows_in_blocks(graph) else "csr",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
-from clgraph.algorithms.multi_search.plan import as_sources
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures, sampled
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher

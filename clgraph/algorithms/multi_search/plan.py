@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
+from clgraph.algorithms.multi_search.declared import KERNEL, Declared
 from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats, sample_of
-from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
-from clgraph.algorithms.multi_search.state import Given, State, check_name, check_snippets
+from clgraph.algorithms.multi_search.run import Batch, Scratch
+from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.device import resident_groups
 from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
-from clgraph.device.rendering.sources import render
+from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from clgraph.algorithms.multi_search.state import State
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.graph import Graph
 
-__all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats", "as_sources"]
+__all__ = ["MultiSearch", "MultiSearchResult", "MultiSearchStats"]
+
+# Levels for each vertex, where some are set aside: in turns that give it back it is in one level at
+# least, one gives none of the rest, and the first may have been left behind.
+TURNS = 4
 
 
 class MultiSearch(Plan):
@@ -40,8 +44,10 @@ class MultiSearch(Plan):
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        What is searched; weights are ignored, unless `arguments` hands them over.
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        What is searched; weights are ignored, unless `arguments` hands them over. Of a dynamic
+        graph every run searches what it holds then, in the blocks where its rows are, but packed
+        where snippets number edges or ``method="all-edges"``.
     state : dict of str to State
         The arrays that snippets read and write, by the name they have there.
     arguments : dict, optional
@@ -57,6 +63,11 @@ class MultiSearch(Plan):
         Run by one work-item for each edge ``e`` from ``u``, in the frontier at distance ``level``,
         to ``v``. ``ENQ(v)`` puts a vertex into the next frontier; visit it once: ``FIRST(v)`` is
         true for exactly one caller per search, and never for its source.
+    exhausted, again : str, optional
+        What becomes of vertices that `visit` has put aside by ``ASIDE(v)``: when the frontier is
+        empty, the group runs `exhausted`, and then one work-item for each of them `again`, where
+        ``ENQ(v)`` puts it into the next frontier, ``ASIDE(v)`` leaves it aside, and nothing forgets
+        it. Such a turn counts as a level.
     back, back_vertex : str, optional
         A sweep from the last level to the first: `back` may ``SUM(x)`` at every edge out of ``u``,
         then `back_vertex` has the total in ``sum``. They keep the levels.
@@ -125,7 +136,7 @@ class MultiSearch(Plan):
     @asking
     def __init__(  # noqa: PLR0913 - one argument a snippet
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         *,
         state: Mapping[str, State],
         arguments: Mapping[str, Any] | None = None,
@@ -134,6 +145,8 @@ class MultiSearch(Plan):
         where: str | None = None,
         visit: str | None = None,
         post: str | None = None,
+        exhausted: str | None = None,
+        again: str | None = None,
         back: str | None = None,
         back_vertex: str | None = None,
         finalize: str | None = None,
@@ -144,76 +157,62 @@ class MultiSearch(Plan):
         device: Device | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(as_graph(graph), device)
-        self._states = _by_name("state", state)
-        self._arguments = [
-            Given(name, value) for name, value in _by_name("arguments", arguments or {}).items()
-        ]
-        self._check_names()
-        self._hooks = check_snippets(
+        self._declared = Declared(
+            state,
+            arguments or {},
             {
                 "init": init,
                 "prior": prior,
                 "where": where,
                 "visit": visit,
                 "post": post,
+                "exhausted": exhausted,
+                "again": again,
                 "back": back,
                 "back_vertex": back_vertex,
                 "finalize": finalize,
-            }
+            },
+            keep_levels=keep_levels,
         )
         self._max_levels = None if max_levels is None else whole("max_levels", max_levels, 0)
+        self._most_queued = None if capacity is None else whole("capacity", capacity, 1, 2**32 - 1)
+        self._wanted = MultiSearchConfig.of(config)
+        self._searched = Searched(graph, device, self._declared.needs_packed(self._wanted.method))
+        with self._searched.still():
+            super().__init__(self._searched.now(), self._searched.device)
+            self._prepare(progress)
+
+    def _prepare(self, progress: Progress | None) -> None:
+        """Build the kernel, and take memory for the rows that there are now."""
         n = max(self.graph.n, 1)
-        self._capacity = n if capacity is None else whole("capacity", capacity, 1, 2**32 - 1)
-        traits = self.device.traits
+        self._capacity = n if self._most_queued is None else self._most_queued
+        built_for = getattr(self, "config", None)
         self.config = resolve_search(
-            MultiSearchConfig.of(config),
-            traits,
-            self.graph,
-            keep_levels=bool(keep_levels) or "back_vertex" in self._hooks,
+            self._wanted, self.device.traits, self.graph, keep_levels=self._declared.keeps_levels
         )
-        self._visited = any("FIRST" in text or "SEEN" in text for text in self._hooks.values())
-        self._compile()
+        if self._declared.sets_aside and (self.config.keep_levels or not self.config.queued):
+            raise InvalidArgumentError(
+                "again needs a frontier and keeps no levels; leave keep_levels, back and "
+                "method='all-edges' out."
+            )
+        if self.config != built_for:
+            self._compile()
         with self._counted():
             self._upload(progress)
+        self._searched.now_seen()
 
-    def _check_names(self) -> None:
-        names = [*self._states, *(given.name for given in self._arguments)]
-        for name in names:
-            check_name(name)
-        if len(set(names)) < len(names):
-            raise InvalidArgumentError("an argument has the name of a state; rename one of them.")
-        for name, state in self._states.items():
-            if not isinstance(state, State):
-                raise InvalidArgumentError(
-                    f"state {name!r} is a {type(state).__name__}; pass a clgraph.State."
-                )
+    def _follow(self) -> None:
+        """Let go of the rows before."""
+        self._searched.forget()
+        self.__dict__.pop("_scratch", None)
+        self.device_bytes = 0
+        self.graph = self._searched.now()
+        self._prepare(None)
 
     def _compile(self) -> None:
-        config, traits = self.config, self.device.traits
-        uses_double = any(np.dtype(s.dtype) == np.float64 for s in self._states.values())
-        if uses_double and not traits.fp64:
-            raise InvalidArgumentError(
-                f"{self.device.name} has no double precision; declare float32 arrays."
-            )
-        source = render(
-            "multi_search/multi_search.cl",
-            {
-                "traits": traits,
-                "config": config,
-                "hooks": self._hooks,
-                "states": [state.named(name) for name, state in self._states.items()],
-                "arguments": self._arguments,
-                "problem": SimpleNamespace(
-                    visited=self._visited,
-                    decreased=any("DECREASE" in text for text in self._hooks.values()),
-                    keep_levels=config.keep_levels,
-                    sum_type="double" if traits.fp64 else "float",
-                ),
-                "status_words": STATUS_WORDS,
-            },
-        )
-        program = build(self.device, source, label="multi_search/multi_search.cl")
+        config = self.config
+        source = self._declared.source(config, self.device)
+        program = build(self.device, source, label=KERNEL)
         self.source_hash = program.source_hash
         self._source = program.source
         self._kernel = program.kernel("multi_search")
@@ -227,25 +226,28 @@ class MultiSearch(Plan):
 
     def _upload(self, progress: Progress | None) -> None:
         graph, memory = self.graph, self._memory
-        out = resident(graph, self.device, progress)
+        out = rows_of(graph, self.device, progress)
+        lengths = (graph.store.used,) if isinstance(graph, BlockRows) else ()
         edge_sources = np.zeros(1, np.uint32)
         if not self.config.queued:
             edge_sources = np.repeat(np.arange(graph.n, dtype=np.uint32), graph.degrees)
-        self._graph_args = (out.indptr, out.indices, memory.upload("edge_sources", edge_sources))
+        edge_sources_there = memory.upload("edge_sources", edge_sources)
+        self._graph_args = (out.indptr, *lengths, out.indices, edge_sources_there)
         self._given: list[Allocation | np.generic] = [
             memory.upload(given.name, given.value) if given.is_array else given.value
-            for given in self._arguments
+            for given in self._declared.arguments
         ]
         self._scratch = Scratch(
             memory,
-            self._states,
+            self._declared.states,
             graph,
             queue_entries=self._capacity * (1 if self.config.keep_levels else 2)
             if self.config.queued
             else 0,
             keep_levels=self.config.keep_levels,
-            visited=self._visited,
+            visited=self._declared.visited,
             stamps=not self.config.queued,
+            aside_entries=2 * self._capacity if self._declared.sets_aside else 0,
         )
 
     @asking
@@ -296,40 +298,43 @@ class MultiSearch(Plan):
         A launch takes about a quarter of a second; between two of them Ctrl-C is answered and
         progress is reported.
         """
-        with self._turn() as turn:
-            chosen = as_sources(sources, self.graph.n)
-            batch = Batch(
-                self._kernel,
-                self._scratch,
-                chosen,
-                group_size=self.config.group_size,
-                most_groups=self._groups,
+        with self._searched.still() as changed:
+            with self._turn() as turn:
+                if changed:
+                    self._follow()
+                chosen = as_sources(sources, self.graph.n)
+                batch = Batch(
+                    self._kernel,
+                    self._scratch,
+                    chosen,
+                    group_size=self.config.group_size,
+                    most_groups=self._groups,
+                )
+                most = min(self.graph.n * (TURNS if self._declared.sets_aside else 1), 2**32 - 1)
+                levels = most if self._max_levels is None else self._max_levels
+                batch.run(
+                    self._graph_args,
+                    self._given_now(arguments or {}),
+                    progress,
+                    limits=(
+                        np.uint32(min(self.config.threshold, 2**32 - 1)),
+                        np.uint32(self._capacity),
+                        np.uint32(min(levels, most)),
+                    ),
+                    capacity=self._capacity,
+                    must_end=most if self._max_levels is None or levels > most else None,
+                )
+            stats = MultiSearchStats(
+                searches=int(chosen.size),
+                kernel_ms=batch.kernel_ms,
+                total_ms=turn.total_ms,
+                launches=batch.launches,
+                groups=batch.groups,
+                config=self.config.as_dict(),
             )
-            n = self.graph.n
-            no_limit = self._max_levels is None
-            batch.run(
-                self._graph_args,
-                self._given_now(arguments or {}),
-                progress,
-                limits=(
-                    np.uint32(min(self.config.threshold, 2**32 - 1)),
-                    np.uint32(self._capacity),
-                    np.uint32(n if self._max_levels is None else min(self._max_levels, n)),
-                ),
-                capacity=self._capacity,
-                must_end=no_limit or (self._max_levels or 0) > n,
-            )
-        stats = MultiSearchStats(
-            searches=int(chosen.size),
-            kernel_ms=batch.kernel_ms,
-            total_ms=turn.total_ms,
-            launches=batch.launches,
-            groups=batch.groups,
-            config=self.config.as_dict(),
-        )
-        result = MultiSearchResult(batch.arrays, chosen, stats)
-        if verify:
-            self._check(result, arguments)
+            result = MultiSearchResult(batch.arrays, chosen, stats)
+            if verify:
+                self._check(result, arguments)
         return result
 
     def _check(self, result: MultiSearchResult, arguments: Mapping[str, Any] | None) -> None:
@@ -354,52 +359,6 @@ class MultiSearch(Plan):
     def _given_now(self, arguments: Mapping[str, Any]) -> list[Allocation | np.generic]:
         """Give the kernel's last arguments, those of a run in place of the plan's."""
         given = list(self._given)
-        places = {known.name: place for place, known in enumerate(self._arguments)}
-        for name, value in _by_name("arguments", arguments).items():
-            if name not in places:
-                raise InvalidArgumentError(
-                    f"the plan has no argument {name!r}; give it one when it is made."
-                )
-            known, now = self._arguments[places[name]], Given(name, value)
-            if (known.is_array, known.ctype) != (now.is_array, now.ctype):
-                kinds = [
-                    f"{'an array' if x.is_array else 'a number'} of {x.ctype}" for x in (known, now)
-                ]
-                raise InvalidArgumentError(
-                    f"argument {name!r} is {kinds[0]} in the plan; {kinds[1]} was given."
-                )
-            given[places[name]] = (
-                self._memory.upload(name, now.value) if now.is_array else now.value
-            )
+        for place, now in self._declared.instead(arguments):
+            given[place] = self._memory.upload(now.name, now.value) if now.is_array else now.value
         return given
-
-
-def _by_name(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return dict(given)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(
-            f"{what} is a {type(given).__name__}; pass a dict by the names that snippets use."
-        ) from None
-
-
-def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:
-    """Give vertex numbers as int64 [k], or say which of them is none."""
-    try:
-        given = np.asarray(sources)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"{name} must be a list of vertex numbers; one of lists of different lengths was given."
-        ) from None
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-        raise InvalidArgumentError(
-            f"{name} must be a list of vertex numbers; a {given.dtype} array of shape "
-            f"{given.shape} was given."
-        )
-    bad = np.flatnonzero((given < 0) | (given >= n)) if given.size else given
-    if bad.size:
-        raise InvalidArgumentError(
-            f"{name}[{bad[0]}]={given[bad[0]]} is not a vertex of this graph; it has {n} vertices, "
-            "numbered from 0."
-        )
-    return given.astype(np.int64)

@@ -42,9 +42,10 @@ FIRST_LAUNCH_CPU, FIRST_LAUNCH_GPU = 2e7, 1e10
 SHARE_OF_FREE = 0.9  # of the memory that groups may take
 
 COMPLAINTS = {
-    "overflowed": "put more vertices into a frontier than the {capacity} it can hold; claim each "
-    "vertex once, for example with FIRST(v), or raise capacity",
-    "enqueued_twice": "used ENQ twice in one visit, of which only one can count; leave one out",
+    "overflowed": "put more vertices into a frontier, or aside, than the {capacity} it can hold; "
+    "claim each vertex once, for example with FIRST(v), or raise capacity",
+    "enqueued_twice": "used ENQ or ASIDE twice in one visit, of which only one can count; "
+    "leave one out",
     "no_vertex": "enqueued a number that is no vertex; enqueue v",
 }
 
@@ -64,6 +65,8 @@ class Scratch:
         Vertices that the queues of a group hold together; without, states are all there is.
     keep_levels, visited, stamps : bool
         Which further arrays there are.
+    aside_entries : int
+        Vertices that a group may set aside, in both arrays for them.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Scratch:
         keep_levels: bool = False,
         visited: bool = False,
         stamps: bool = False,
+        aside_entries: int = 0,
     ) -> None:
         self.memory = memory
         self.states = states
@@ -89,6 +93,8 @@ class Scratch:
                 "visited": (n >> 5) + 1 if visited else 0,
                 "stamps": n if stamps else 0,
             }
+            if aside_entries:
+                self._words["aside"] = aside_entries
         self.groups = 0
         self._shared: list[Allocation] = []
         self._own: dict[str, Allocation] = {}
@@ -139,7 +145,7 @@ class Scratch:
 
     @property
     def shared(self) -> Sequence[Allocation]:
-        """Queues, offsets, visited marks and stamps, in the order of the kernel's arguments."""
+        """What groups share no part of, in the order of the kernel's arguments."""
         return self._shared
 
     def own(self, name: str) -> Allocation:
@@ -241,7 +247,7 @@ class Batch:
         *,
         limits: tuple[np.uint32, ...] = (),
         capacity: int = 0,
-        must_end: bool = False,
+        must_end: int | None = None,
     ) -> None:
         """Launch until every search is done; see `MultiSearch.run`.
 
@@ -255,8 +261,8 @@ class Batch:
             Arguments after those that say which searches are run.
         capacity : int
             What a queue holds, for complaints.
-        must_end : bool
-            Whether a search that is cut short is an error.
+        must_end : int, optional
+            Levels after which a search that is cut short is an error.
         """
         scratch, memory, sources = self._scratch, self._scratch.memory, self._sources
         k = int(sources.size)
@@ -294,20 +300,20 @@ class Batch:
             self.launches += 1
             seconds = max((event.profile.end - event.profile.start) * 1e-9, 1e-6)
             self.kernel_ms += 1e3 * seconds
-            self._complain(status.read(), capacity, must_end=must_end)
+            self._complain(status.read(), capacity, must_end)
             ahead = int((end - done) * LAUNCH_S / seconds)
             done = end
             report_progress(progress, done, k, "searches")
 
-    def _complain(self, words: NDArray[np.uint32], capacity: int, *, must_end: bool) -> None:
+    def _complain(self, words: NDArray[np.uint32], capacity: int, must_end: int | None) -> None:
         for name, complaint in COMPLAINTS.items():
             if words[STATUS_WORDS[name]]:
                 raise ClgraphError(
                     f"a snippet of the searches {complaint.format(capacity=capacity)}."
                 )
-        if must_end and words[STATUS_WORDS["cut_short"]]:
+        if must_end is not None and words[STATUS_WORDS["cut_short"]]:
             raise ClgraphError(
-                f"a search went on after {self._scratch.n} levels, as many as the graph has "
+                f"a search went on after {must_end} levels on a graph of {self._scratch.n} "
                 "vertices: it enqueues vertices again and again; claim each once, for example "
                 "with FIRST(v), or set max_levels."
             )

@@ -1,4 +1,4 @@
-"""What a user declares of a search: its arrays, its arguments and its snippets of OpenCL C."""
+"""What a user declares of a search: arrays, arguments, snippets of OpenCL C, and sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["Given", "State", "check_name", "check_snippets", "library_snippets"]
+__all__ = [
+    "Given",
+    "State",
+    "as_sources",
+    "check_name",
+    "check_snippets",
+    "library_snippets",
+]
 
 C_TYPES = {
     "int8": "char",
@@ -34,7 +41,7 @@ C_TYPES = {
 }
 PER = ("search", "group", "run")
 # Arrays of a group in multi_search.cl; a state of such a name is known by another there.
-TAKEN = frozenset({"queues", "offsets", "visited", "stamps"})
+TAKEN = frozenset({"queues", "offsets", "visited", "stamps", "aside"})
 # Words of C and of the vocabulary that snippets are given; a state cannot have their names.
 RESERVED_TEXT = """
 auto bool break case char const constant continue default do double else enum extern float for
@@ -209,17 +216,19 @@ def check_snippets(snippets: Mapping[str, str | None]) -> dict[str, str]:
         code = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
         if not code.strip():
             continue
-        barred = hook in ("where", "visit", "back", "back_vertex")
+        barred = hook in ("where", "visit", "again", "back", "back_vertex")
         if barred and re.search(r"\bbarrier\b|\bGROUP_BARRIER\b", code):
             raise InvalidArgumentError(
                 f"{hook} has a barrier, which work-items would reach in different numbers; "
-                "barriers are for init, prior, post and finalize."
+                "barriers are for init, prior, post, exhausted and finalize."
             )
         if re.search(r"^\s*#\s*line\b", text, re.MULTILINE):
             raise InvalidArgumentError(f"{hook} has a #line directive, which clgraph sets itself.")
         found[hook] = text
     if "back" in found and "back_vertex" not in found:
         raise InvalidArgumentError("back sums for back_vertex, which is missing; give both.")
+    if "again" not in found and ("exhausted" in found or "ASIDE" in found.get("visit", "")):
+        raise InvalidArgumentError("what is set aside is asked about by again, which is missing.")
     return found
 
 
@@ -241,3 +250,25 @@ def library_snippets(name: str) -> dict[str, Any]:
     text = (folder / "multi_search" / "searches" / f"{name}.cl").read_text(encoding="utf-8")
     _, *parts = _SECTION.split(text)
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:
+    """Give vertex numbers as int64 [k], or say which of them is none."""
+    try:
+        given = np.asarray(sources)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"{name} must be a list of vertex numbers; one of lists of different lengths was given."
+        ) from None
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidArgumentError(
+            f"{name} must be a list of vertex numbers; a {given.dtype} array of shape "
+            f"{given.shape} was given."
+        )
+    bad = np.flatnonzero((given < 0) | (given >= n)) if given.size else given
+    if bad.size:
+        raise InvalidArgumentError(
+            f"{name}[{bad[0]}]={given[bad[0]]} is not a vertex of this graph; it has {n} vertices, "
+            "numbered from 0."
+        )
+    return given.astype(np.int64)

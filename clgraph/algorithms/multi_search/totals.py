@@ -17,7 +17,7 @@ from clgraph.errors import InvalidArgumentError
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["Searcher", "Totals", "check_method"]
+__all__ = ["Searcher", "Totals", "blocks_of", "check_method", "together"]
 
 METHODS = ("auto", "multi-search", "bit-parallel", "single")
 BLOCK_SHARE = 0.4  # of the free memory, for the distances of a block of sources
@@ -248,6 +248,24 @@ def blocks_of(
         size = max(min(size, MOST_BLOCK), 1)
     for first in range(0, sources.size, size):
         yield sources[first : first + size]
+
+
+def together(
+    parts: Iterable[NDArray[Any]],
+    shape: tuple[int, int],
+    dtype: DTypeLike,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give rows that come in parts as one array: `out`, or that of a part if it is the only one."""
+    whole, done = out, 0
+    for rows in parts:
+        if whole is None and len(rows) == shape[0]:
+            return rows
+        if whole is None:
+            whole = np.empty(shape, dtype)
+        whole[done : done + len(rows)] = rows
+        done += len(rows)
+    return np.empty(shape, dtype) if whole is None else whole
 
 
 def _as_totals(sums: Sums) -> Totals:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
 from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets
-from clgraph.algorithms.multi_search.totals import blocks_of, check_method
+from clgraph.algorithms.multi_search.totals import blocks_of, check_method, together
+from clgraph.algorithms.sssp.method_plans import core_hops
 from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.hardware.measured import WEIGHTED_SINGLE_SIZE
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
 __all__ = ["WeightedSearcher", "WeightedTotals"]
+
+BOUND = 16  # elements of a bound, so that those of two groups are in different cache lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,9 @@ class WeightedSearcher:
 
     Notes
     -----
-    A work-group runs the algorithm of Bellman and Ford with a frontier, in O(n m) at worst; lengths
-    are the same in both ways, bit by bit, since rounding is monotonic.
+    A work-group runs near-far, the algorithm of Bellman and Ford with a frontier that a bound on
+    lengths holds back, in O(n m) at worst; lengths are the same in both ways, bit by bit, since
+    rounding is monotonic.
     """
 
     def __init__(
@@ -110,12 +114,8 @@ class WeightedSearcher:
         self, sources: NDArray[np.int64], progress: Progress | None = None
     ) -> NDArray[Any]:
         """Lengths [k, n] in the type of the weights; inf, or its largest integer, for no path."""
-        found = np.empty((sources.size, self.graph.n), self._weights.dtype)
-        done = 0
-        for rows in self._rows(sources, progress):
-            found[done : done + len(rows)] = rows
-            done += len(rows)
-        return found
+        shape = (sources.size, self.graph.n)
+        return together(self._rows(sources, progress), shape, self._weights.dtype)
 
     def totals(
         self, sources: NDArray[np.int64], progress: Progress | None = None
@@ -170,15 +170,24 @@ class WeightedSearcher:
         return not (weights.negative or weights.keys.guarded or (wide and not traits.int64_atomics))
 
     def _many(self) -> MultiSearch:
-        values = self._weights.values
+        values, traits = self._weights.values, self.device.traits
+        state = {"lengths": State(values.dtype, fill=self.unreached)}
+        arguments = {"weights": values if values.size else np.zeros(1, values.dtype)}
+        config = MultiSearchConfig.of(self._config)
+        chosen = resolve_search(config, traits, self.graph, keep_levels=False)
+        if chosen.queued:
+            bound = State(values.dtype, size=BOUND, per="group", fill=self.unreached)
+            state |= {"queued": State(np.uint32, per="group")}
+            state |= {"high": bound, "low": bound, "least": bound}
+            # It rises by what one work-item has enough to do with, for each of a group.
+            hops = core_hops(self.graph, traits) * chosen.group_size
+            delta = values.dtype.type(self._weights.step(None, hops))
+            arguments |= {"delta": delta, "unreached": self.unreached}
         return MultiSearch(
             self.graph,
-            state={
-                "lengths": State(values.dtype, fill=self.unreached),
-                "queued": State(np.uint32, per="group"),
-            },
-            arguments={"weights": values if values.size else np.zeros(1, values.dtype)},
-            **library_snippets("lengths"),
+            state=state,
+            arguments=arguments,
+            **library_snippets("lengths" if chosen.queued else "lengths_in_rounds"),
             config=self._config,
             device=self.device,
         )

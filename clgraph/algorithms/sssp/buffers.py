@@ -18,8 +18,8 @@ from clgraph.algorithms.sssp.classes import (
 from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, stage_payload
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
+from clgraph.engine.blocks import rows_of
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
-from clgraph.engine.resident import resident
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import check_hubs
 
@@ -161,7 +161,11 @@ def _declare_graph(
     progress: Progress | None,
     edges: Callable[[], _Edges],
 ) -> None:
-    table.held("offset_t", "indptr", lambda: resident(graph, device, progress).indptr, "[n + 1]")
+    table.held("offset_t", "indptr", lambda: rows_of(graph, device, progress).indptr, "[n + 1]")
+    rows: Any = graph
+    if config.in_blocks:
+        lengths = rows.store.used
+        table.held("uint", "row_lengths", lambda: lengths, "[n]; indptr has [n] then")
     if config.method.edge_classes or config.method.name == "delta-stepping":
         table.upload(
             "uint",
@@ -171,14 +175,18 @@ def _declare_graph(
             progress=progress,
         )
     else:
-        table.held("uint", "indices", lambda: resident(graph, device, progress).indices, "[m]")
-    table.upload(
-        "edge_t",
-        "edges",
-        lambda: edges().values,
-        "[m] weights, beside their targets",
-        progress=progress,
-    )
+        table.held("uint", "indices", lambda: rows_of(graph, device, progress).indices, "[m]")
+    if config.in_blocks:
+        weights_there = rows.weights
+        table.held("edge_t", "edges", lambda: weights_there, "[entries] weights")
+    else:
+        table.upload(
+            "edge_t",
+            "edges",
+            lambda: edges().values,
+            "[m] weights, beside their targets",
+            progress=progress,
+        )
     has_leaves = "leaf" in config.method.edge_classes
     leaves = cache(lambda: leaves_of(graph, weights))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.engine.arguments import vertex_numbers
+from clgraph.engine.blocks import is_changing
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.result import SSSPResult
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.graph import Graph
 
 __all__ = ["sssp"]
 
 
 def sssp(  # noqa: PLR0913 - all but two by keyword
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     source: int | Sequence[int],
     *,
     predecessors: bool = False,
@@ -36,7 +38,7 @@ def sssp(  # noqa: PLR0913 - all but two by keyword
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
+    graph : Graph, DynamicGraph or scipy.sparse matrix
         With weights: int32, int64, uint32, float32 or float64. Negative ones need a directed graph.
     source : int or sequence of int
         Where paths may begin: vertices in [0, n).
@@ -92,7 +94,9 @@ def sssp(  # noqa: PLR0913 - all but two by keyword
     >>> result.distances.tolist(), result.path(2)
     ([0, 2, 5], [0, 1, 2])
     """
-    graph = as_graph(graph, weighted=True)
-    vertex_numbers(source, graph.n)
-    plan = SSSP(graph, predecessors=predecessors, config=config, device=device, progress=progress)
+    searched: Any = graph if is_changing(graph) else as_graph(graph, weighted=True)
+    vertex_numbers(source, searched.n)
+    plan = SSSP(
+        searched, predecessors=predecessors, config=config, device=device, progress=progress
+    )
     return plan.run(source, target=target, max_distance=max_distance, verify=verify)

@@ -22,6 +22,7 @@ from clgraph.algorithms.sssp.method_plans import (
 )
 from clgraph.algorithms.sssp.resolved import ResolvedPaths
 from clgraph.device.hardware.measured import BANDS_PAY
+from clgraph.engine.blocks import rows_in_blocks
 from clgraph.engine.choose import decisions
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.config import TraversalConfig
@@ -68,6 +69,7 @@ def resolve_paths(
         mean_degree=None,
         directed=graph.directed,
         mechanics=mechanics,
+        blocks=rows_in_blocks(graph),
     )
     given = config.schedule.given() if config.schedule else {}
     asked = replace(
@@ -163,6 +165,7 @@ def _method(config: SSSPConfig, known: Known) -> Method:
     many = graph.mean_degree > DRIFT_DEGREE or bool(known.hub_degree)
     bands = (
         many
+        and not rows_in_blocks(graph)  # whose edges nobody orders by weight
         and BANDS_PAY.on(traits)
         and traits.grid_barrier
         and not known.one_item

@@ -15,18 +15,21 @@ from clgraph.algorithms.sssp.method import (
     NearFar,
     SelfTuning,
 )
+from clgraph.algorithms.sssp.weights import OPENCL_TYPES
 from clgraph.engine.strategies.balance import FAMILY, Balancer, DynVwarp
 from clgraph.engine.strategies.config import check_balance
 from clgraph.engine.strategies.frontier import Ballot, Buffer, Registers, Update
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.parameters import choice, number, switch
-from clgraph.engine.strategies.presets import Configuration
+from clgraph.engine.strategies.presets import TUNED, Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
 from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy as np
 
 __all__ = ["CLASSED_VERTICES", "SSSPConfig"]
 
@@ -95,6 +98,30 @@ class SSSPConfig(Configuration):
         "asynchronous": {"method": Asynchronous(adapt=True)},
         "self-tuning": {"method": SelfTuning()},
     }
+
+    @classmethod
+    def needs_packed(cls, config: SSSPConfig | str | None, weights: np.dtype[Any] | None) -> str:
+        """Say what packed rows are needed for; "" where rows in blocks will do.
+
+        Parameters
+        ----------
+        config : SSSPConfig or str, optional
+            As it was given.
+        weights : dtype, optional
+            Of the edges, if they have any.
+        """
+        if weights is None:
+            return "they have no weights"
+        if weights.name not in OPENCL_TYPES:
+            return f"weights of type {weights} are converted"
+        if isinstance(config, str) and config.partition(":")[0] == TUNED:
+            return f"config={config!r} looks for a graph with statistics like theirs"
+        method = cls.of(config).method
+        if isinstance(method, DeltaStepping):
+            return "method='delta-stepping' orders edges by weight"
+        if method is not None and method.edge_classes:
+            return "edge_classes are noted with the targets"
+        return ""
 
     def __post_init__(
         self, delta: float | None, set_point: float | None, power_target: float | None

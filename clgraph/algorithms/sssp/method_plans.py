@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from clgraph.engine.strategies.config import TraversalConfig
     from clgraph.graph import Graph
 
-__all__ = ["DRIFT_DEGREE", "ROW_BALANCERS", "Known", "MethodPlan", "plan_of"]
+__all__ = ["DRIFT_DEGREE", "ROW_BALANCERS", "Known", "MethodPlan", "core_hops", "plan_of"]
 
 # Edges per step that are worth the step, where nothing is known of the device.
 FEWEST_EDGES = 1 << 14
@@ -102,6 +102,12 @@ class Known:
         return self.graph.m < 2**32 and self.graph.n <= CLASSED_VERTICES
 
 
+def core_hops(graph: Graph, traits: DeviceTraits) -> float:
+    """Edges per vertex that a rise of near-far's bound takes in, for one work-item alone."""
+    sparse = graph.mean_degree < SPARSE_DEGREE
+    return (SPARSE_CORE_HOPS if sparse else CORE_HOPS).on(traits)
+
+
 def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
     """Decide every number of a method, and what it needs of the engine."""
     traits, graph, weights, one_item = known.traits, known.graph, known.weights, known.one_item
@@ -120,8 +126,7 @@ def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
             room = asked or DUPLICATES_PERCENT
             common |= {"hub_degree": 0, "single_group": False, "queue_percent": room}
         return MethodPlan(replace(method, claims=claims), **common)
-    sparse = graph.mean_degree < SPARSE_DEGREE
-    narrow = (SPARSE_CORE_HOPS if sparse else CORE_HOPS).on(traits)
+    narrow = core_hops(graph, traits)
     if isinstance(method, Asynchronous):
         width = weights.step(method.delta, bucket_hops(traits))
         return _asynchronous(replace(method, delta=width), known, common)

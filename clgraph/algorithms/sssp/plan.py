@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.sssp.block_weights import BlockWeights
 from clgraph.algorithms.sssp.buffers import in_place, level_capacity, table_of
 from clgraph.algorithms.sssp.choose import resolve_paths
 from clgraph.algorithms.sssp.classes import has_parallel_edges
@@ -31,10 +32,10 @@ from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.device.programs.asked import asking
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
+from clgraph.engine.blocks import BlockRows, Searched, is_changing
 from clgraph.engine.plan import SearchPlan, Stages
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,9 +44,11 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device, Mirror
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.energy.target import PowerTarget
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
+    from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
 __all__ = ["SSSP"]
@@ -60,8 +63,10 @@ class SSSP(SearchPlan):
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        With weights: int32, int64, uint32, float32 or float64.
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        With weights: int32, int64, uint32, float32 or float64. Of a dynamic graph every run
+        searches what it holds then, in the blocks where its rows are; packed where weights are
+        negative, or the method needs edges in another order.
     predecessors : bool
         Whether searches label a tree too.
     config : SSSPConfig or str, optional
@@ -109,29 +114,71 @@ class SSSP(SearchPlan):
     @asking
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         predecessors: bool = False,
         config: SSSPConfig | str | None = None,
         device: Device | str | None = None,
         *,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(as_graph(graph, weighted=True), device)
         self.with_predecessors = bool(predecessors)
-        self._weights = Weights(self.graph)
-        self._wanted = SSSPConfig.on(config, "sssp", self.graph, self.device)
+        self._asked_for = config
+        needs = ""
+        if is_changing(graph):
+            held = graph.rows.pools[1].dtype if graph.weighted else None
+            needs = SSSPConfig.needs_packed(config, held)
+        self._searched = Searched(graph, device, needs, weighted=True)
+        with self._searched.still():
+            super().__init__(self._searched.now(), self._searched.device)
+            self._prepare(progress)
+
+    def _prepare(self, progress: Progress | None) -> None:
+        """Build the kernels, and take memory for the rows that there are now."""
+        self._weights = self._weighed()
+        self._wanted = SSSPConfig.on(self._asked_for, "sssp", self.graph, self.device)
         self.config = resolve_paths(self._wanted, self.device.traits, self.graph, self._weights)
-        decided, keys = self.config, self._weights.keys
-        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         table = table_of(
             self.graph,
             self._weights,
-            decided,
+            self.config,
             self.device,
             predecessors=self.with_predecessors,
             progress=progress,
         )
-        stages = Stages(
+        self._ready(
+            self._built(table),
+            predecessors=self.with_predecessors,
+            level_capacity=level_capacity(self.graph, self.config),
+            dtype=self._weights.dtype,
+        )
+        self._tuned: Tuning | None = None
+        if self.config.method.name == "self-tuning" and self.graph.n:
+            self._tuned = Tuning(table["set_point"], self.graph, self.config, self.device)
+        self._mirror: Mirror | None = None
+        self._searched.now_seen()
+
+    def _weighed(self) -> Weights:
+        """Look at the weights; where they are not for searches in blocks, pack the rows."""
+        rows: Any = self.graph
+        if isinstance(rows, BlockRows):
+            weights = BlockWeights(rows, self.device)
+            if weights.finite and not weights.negative:
+                return weights
+            self._searched.pack("weights are negative or not finite")
+            self.graph = self._searched.now()
+        return Weights(self.graph)
+
+    def _built(self, table: Table) -> Stages:
+        """Build the kernels; those of the rows before will do where they would be the same."""
+        decided, keys = self.config, self._weights.keys
+        held: Stages | None = getattr(self, "_stages", None)
+        now = (decided, keys, table.rows)
+        if held is not None and now == self._built_for:
+            held.table = table
+            return held
+        self._built_for: tuple[Any, ...] = now
+        parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
+        return Stages(
             self.device,
             "sssp/sssp.cl",
             "sssp",
@@ -146,16 +193,14 @@ class SSSP(SearchPlan):
                 parallel_edges=parallel,
             ),
         )
-        self._ready(
-            stages,
-            predecessors=self.with_predecessors,
-            level_capacity=level_capacity(self.graph, decided),
-            dtype=self._weights.dtype,
-        )
-        self._tuned: Tuning | None = None
-        if decided.method.name == "self-tuning" and self.graph.n:
-            self._tuned = Tuning(table["set_point"], self.graph, decided, self.device)
-        self._mirror: Mirror | None = None
+
+    def _follow(self) -> None:
+        """Let go of the rows before."""
+        self._searched.forget()
+        self.__dict__.pop("_pool", None)
+        self.device_bytes = 0
+        self.graph = self._searched.now()
+        self._prepare(None)
 
     @property
     def unreached(self) -> Any:
@@ -210,7 +255,9 @@ class SSSP(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        with self._turn() as turn:
+        with self._searched.still() as changed, self._turn() as turn:
+            if changed:
+                self._follow()
             sources, given = vertex_numbers(source, self.graph.n)
             end = None if target is None else vertex_number(target, self.graph.n, "target")
             last = self._weights.limit_key(max_distance)
@@ -223,18 +270,23 @@ class SSSP(SearchPlan):
             outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
             found.read_into(out)
+            weights = self._weights
+            beyond = bool(outcome.status_flags & FLAG_BEYOND)
+            packed: Any = self.graph
+            if (beyond or verify) and isinstance(packed, BlockRows):
+                packed = self._searched.as_graph()
+                weights = Weights(packed)
+            there = resident(packed, self.device) if verify else None
         # A limit above what the type holds does not say what is beyond it from what is near.
-        if outcome.status_flags & FLAG_BEYOND and (
-            max_distance is None or max_distance >= self.unreached
-        ):
-            check_overflow(self.graph, self._weights, found.is_reached, end)
-        if self.with_predecessors and self._weights.negative and self._weights.real:
+        if beyond and (max_distance is None or max_distance >= self.unreached):
+            check_overflow(packed, weights, found.is_reached, end)
+        if self.with_predecessors and weights.negative and weights.real:
             check_rooted(found.is_reached, found.predecessors)
-        if verify:
+        if there is not None:
             verify_paths(
                 self.device,
-                resident(self.graph, self.device),
-                self._weights,
+                there,
+                weights,
                 buffers.distances,
                 buffers.predecessors,
                 sources=sources,

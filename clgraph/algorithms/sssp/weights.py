@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from clgraph.graph import Graph
 
-__all__ = ["Keys", "Weights"]
+__all__ = ["OPENCL_TYPES", "Keys", "Weights"]
 
 OPENCL_TYPES = {
     "int32": "int",
@@ -74,7 +74,7 @@ class Weights:
                 "the graph has no weights; use bfs for distances in hops, or give it some: "
                 "Graph(g.indptr, g.indices, weights)."
             )
-        self._graph = graph
+        self._graph: Any = graph
         self.values = graph.weights
         self.dtype = self.values.dtype
         if self.dtype.name not in OPENCL_TYPES:
@@ -144,8 +144,8 @@ class Weights:
     def _may_overflow(self) -> bool:
         # Of n edges: beyond a path of n - 1 one more is looked at, and its sum must not wrap.
         if self.real:
-            return float(self.largest) * self._graph.n >= float(np.finfo(self.dtype).max)
-        return int(self.largest) * self._graph.n >= np.iinfo(self.dtype).max
+            return bool(float(self.largest) * self._graph.n >= float(np.finfo(self.dtype).max))
+        return bool(int(self.largest) * self._graph.n >= np.iinfo(self.dtype).max)
 
     def key(self, length: Any) -> int:
         """Give a length that is not NaN, in the type of the weights, as its key."""

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.dynamic.graph import DynamicGraph
     from clgraph.graph import Graph
 
 __all__ = ["triangle_blocks", "triangle_count", "triangles"]
 
 
 def triangle_count(
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     *,
     clean: bool = False,
     config: TrianglesConfig | str | None = None,
@@ -36,7 +37,7 @@ def triangle_count(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
+    graph : Graph, DynamicGraph or scipy.sparse matrix
         Without self-loops and parallel edges; weights are ignored.
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
@@ -79,7 +80,7 @@ def triangle_count(
 
 
 def triangles(
-    graph: Graph,
+    graph: Graph | DynamicGraph,
     per: Literal["vertex", "edge", "list"] = "vertex",
     *,
     clean: bool = False,
@@ -93,7 +94,7 @@ def triangles(
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
+    graph : Graph, DynamicGraph or scipy.sparse matrix
         As for `triangle_count`.
     per : {"vertex", "edge", "list"}
         What to report.

@@ -196,8 +196,8 @@ class TrianglesConfig(Presets):
         Whether only edges between two vertices of a vertex cover are intersected, by whole rows;
         for totals and counts of vertices, by number.
     counters : bool
-        Whether kernels count the steps of each work-item (``stats.longest``), which costs time;
-        for ways other than bitmaps.
+        Whether the steps of each work-item are counted (``stats.longest``), or with bitmaps what is
+        looked up (``stats.probes``), which costs time.
     group_size : int, optional
         Work-items in a work-group.
     origin : str, optional
@@ -247,8 +247,10 @@ class TrianglesConfig(Presets):
                 "Merge(by='row') takes rows as the graph stores them; leave out cover and "
                 "order='degree'."
             )
-        if self.counters and (by_row or isinstance(self.intersect, Bitmap)):
-            raise InvalidArgumentError("counters=True is for edges: merge, path and search.")
+        if self.counters and by_row:
+            raise InvalidArgumentError(
+                "counters=True is for edges and bitmaps; leave it out with Merge(by='row')."
+            )
 
     def __repr__(self) -> str:
         """Give the call that makes it, without what is default."""
@@ -272,6 +274,7 @@ class Resolved:
     lanes: int
     wide_offsets: bool
     max_degree: int
+    rows: str = "csr"
 
     @property
     def renamed(self) -> bool:
@@ -300,7 +303,13 @@ class Resolved:
 
 
 def resolve(
-    config: TrianglesConfig, traits: DeviceTraits, *, m: int, max_degree: int, group_size: int
+    config: TrianglesConfig,
+    traits: DeviceTraits,
+    *,
+    m: int,
+    max_degree: int,
+    group_size: int,
+    rows: str = "csr",
 ) -> Resolved:
     """Fill what is open, from the graph and the device.
 
@@ -314,6 +323,8 @@ def resolve(
         Stored edges, and the greatest degree.
     group_size : int
         Work-items in a work-group where none are asked for.
+    rows : {"csr", "blocks"}
+        How they lie in memory.
 
     Returns
     -------
@@ -340,7 +351,7 @@ def resolve(
             f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
         )
     shape = (size, traits.lanes, m >= 2**32, max_degree)
-    return Resolved(chosen, order, config.cover, config.counters, *shape)
+    return Resolved(chosen, order, config.cover, config.counters, *shape, rows)
 
 
 def _order(config: TrianglesConfig, max_degree: int) -> Order:

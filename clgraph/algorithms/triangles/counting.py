@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
 __all__ = ["EdgeCounting", "OwnerCounting", "RowCounting", "counting_of"]
 
 
 def counting_of(
-    graph: Graph, config: Resolved, device: Device, progress: Progress | None
+    graph: Graph | BlockRows, config: Resolved, device: Device, progress: Progress | None
 ) -> RowCounting | EdgeCounting | OwnerCounting:
     """Give what counts in the configured way."""
     if isinstance(config.intersect, Merge) and config.intersect.by_row:

@@ -89,8 +89,8 @@ class EdgeCounting(TurnedCounting):
         shape = {"bins": least, "parts": tuple(dict.fromkeys(parts))}
         return self.step("triangles/edges.cl", name, per, **shape)
 
-    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
-        """Count all triangles, filling `out` as ``per`` says."""
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, once the edges of each bin have been counted."""
         if self._cover:
             self.launch(log, self._step("triangles_cover", per), {})
         counts = self._fill_bins(log, per)
@@ -106,7 +106,10 @@ class EdgeCounting(TurnedCounting):
                 some = np.uint64(min(most, int(count) - at))
                 work = {"from": np.uint64(int(start) + at), "count": some}
                 self.launch(log, step, {**work, **out})
-        log.wait()
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
+        del per
         if self.config.counts:
             self.longest = int(self._longest.read()[0])
         return int(self.partial.read().sum())

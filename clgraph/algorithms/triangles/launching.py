@@ -28,7 +28,7 @@ __all__ = ["Counting", "Step", "TurnedCounting"]
 CPU_LAUNCH_EDGES = 1 << 21  # a launch of a CPU's, after which Ctrl-C is answered
 GROUPS_PER_UNIT = 8  # where the number of resident work-items is unknown
 MOST_GROUPS_PER_UNIT = 32
-SHAPE = ("group_size", "lanes", "wide_offsets", "renamed", "cover", "counts", "way")
+SHAPE = ("group_size", "lanes", "wide_offsets", "renamed", "cover", "counts", "way", "rows")
 
 
 class Step(NamedTuple):
@@ -63,7 +63,7 @@ class Counting:
 
     @property
     def probes(self) -> int | None:
-        """Elements that a run looks up in tables of bits, where it does."""
+        """Elements that a run looks up in tables of bits, where it does and is to count them."""
         return None
 
     @property
@@ -74,6 +74,20 @@ class Counting:
     def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put what was counted by rank in the order of the vertices."""
         return of_rank
+
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
+        raise NotImplementedError
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
+        raise NotImplementedError
+
+    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
+        """Count all triangles, filling `out` as ``per`` says."""
+        self.enqueue(log, per, out)
+        log.wait()
+        return self.total(per)
 
     def launch(
         self,

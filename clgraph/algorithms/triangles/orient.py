@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clgraph.device import Memory, load
+from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.plan import Table
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph import Graph
+from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,21 +25,21 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
-    from clgraph.graph import Graph
 
-__all__ = ["Orientation", "StoredRows", "faults"]
+__all__ = ["BUCKETS", "HeldRows", "Orientation", "StoredRows", "faults"]
 
 BUCKETS = 2048 + 21 * 128  # degrees: exact below 2,048, then 128 to an octave
 SHORT_ROW_LANES = 8  # edges per lane of rows that a SIMD group sorts alone
 SHORT_ROW_CPU = 64
 WINDOW = 1 << 17  # not less than the ranks that are packed
+LONG_ROW = 16  # edges of rows that a work-group is better for than a SIMD group
 TINY_ROW = 8  # edges of rows that as many lanes sort
 SPREAD_LANES = 16  # places per lane that a SIMD group spreads at a time
 ALIGNED = 4  # ranks of the widest load, which may end behind the last row
 CONTROL_WORDS = BUCKETS + 1  # and the next long row
 LEAST_LOCAL_BYTES = 4 * BUCKETS  # more than any other step of it takes
 PACKED_UNIT = 8  # ranks of a load from packed rows
-SHAPE = ("group_size", "lanes", "wide_offsets", "renamed")
+SHAPE = ("group_size", "lanes", "wide_offsets", "renamed", "rows")
 
 
 def _packs(config: Resolved) -> bool:
@@ -80,12 +83,25 @@ def _program(device: Device, config: Resolved, takes: Mapping[str, Table]) -> Pr
     return load(device, "triangles/orient.cl", takes=arguments, **_parameters(config))
 
 
+class HeldRows(NamedTuple):
+    """An undirected graph that is on a device alone; its rows need not be sorted."""
+
+    n: int
+    m: int
+    max_degree: int  # or more
+    indptr: Allocation
+    indices: Allocation
+
+
+Stored = Graph | BlockRows | HeldRows
+
+
 class StoredRows:
     """A graph's rows on one device, as they are stored: nothing is prepared.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, BlockRows or HeldRows
         Undirected, without self-loops and parallel edges.
     device : Device
         Where.
@@ -96,15 +112,22 @@ class StoredRows:
     ----------
     n, m, max_degree : int
         Of the graph.
+    entries : int
+        Of `indices`: m, or more in blocks.
     indptr, indices : Allocation
         The graph.
+    lengths : Allocation or None
+        Of its rows, if these are in blocks.
     ready : bool
         True.
     """
 
-    def __init__(self, graph: Graph, device: Device, progress: Progress | None) -> None:
-        held = resident(graph, device, progress)
+    def __init__(self, graph: Stored, device: Device, progress: Progress | None) -> None:
+        held = graph if isinstance(graph, HeldRows) else rows_of(graph, device, progress)
         self.n, self.m, self.max_degree = graph.n, graph.m, graph.max_degree
+        self.entries, self.lengths = self.m, None
+        if isinstance(graph, BlockRows):
+            self.entries, self.lengths = graph.entries, graph.store.used
         self.indptr, self.indices = held.indptr, held.indices
         self.ready = True
 
@@ -114,10 +137,17 @@ class StoredRows:
     def declare(self) -> Table:
         """Declare the graph."""
         table = Table()
-        self._declare_indptr(table)
-        self._declare_indices(table)
+        self.declare_stored(table)
         table.number("uint", "n", self.n)
         return table
+
+    def declare_stored(self, table: Table) -> None:
+        """Declare where rows begin and end, and their targets."""
+        self._declare_indptr(table)
+        lengths = self.lengths
+        if lengths is not None:
+            table.held("uint", "row_lengths", lambda: lengths, "[n]; indptr has [n] then")
+        self._declare_indices(table)
 
     def _declare_indptr(self, table: Table) -> None:
         table.held("offset_t", "indptr", lambda: self.indptr, "[n + 1]")
@@ -131,8 +161,8 @@ class Orientation(StoredRows):
 
     Parameters
     ----------
-    graph : Graph
-        Undirected, without self-loops and parallel edges.
+    graph : Graph or HeldRows
+        Undirected, without self-loops and parallel edges; sorted rows, if its own are walked.
     config : Resolved
         Order, group size and lanes.
     device : Device
@@ -151,6 +181,8 @@ class Orientation(StoredRows):
         [n], and uint16.
     vertices : Allocation
         uint32 [n]: the vertex of each rank; one word where ranks are numbers.
+    long_rows : int
+        Ranks before this one may have rows of more than `LONG_ROW`.
     ready : bool
         Whether the arrays have been filled.
     fills : int
@@ -158,13 +190,26 @@ class Orientation(StoredRows):
     """
 
     def __init__(
-        self, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+        self, graph: Stored, config: Resolved, device: Device, progress: Progress | None
     ) -> None:
         super().__init__(graph, device, progress)
         memory = Memory(device)
+        # Where rows begin that are turned: one after the other, wherever they are stored.
+        self._begin_at = self.indptr
+        if self.renamed_in_blocks(config):
+            sums = np.zeros(graph.n + 1, np.uint32)
+            sums[-1] = graph.m  # a scan finds the others
+            self._begin_at = memory.upload("row_sums", sums)
+            self._scan = Scan(device, np.uint32)
         n = graph.n
         self.ready, self.fills = False, 0
         self.renamed = config.renamed
+        self.long_rows = n
+        if self.renamed:
+            if isinstance(graph, Graph):
+                self.long_rows = int(np.count_nonzero(graph.degrees > LONG_ROW))
+            else:
+                self.long_rows = min(n, graph.m // (LONG_ROW + 1))
         self.begins = memory.allocate("row_begins", n, offsets_dtype(graph.m))
         self.outs = memory.allocate("row_outs", n, np.uint32)
         self.degrees = memory.allocate("row_degrees", n, np.uint32)
@@ -182,7 +227,8 @@ class Orientation(StoredRows):
                     memory.allocate("packed_heads", 2 * n, np.uint32),
                     memory.allocate("packed_rows", words, np.uint16),
                 )
-        self._takes = {"spread": self._declare_spread()}
+        # In blocks nothing is known by place.
+        self._takes = {} if self.lengths else {"spread": self._declare_spread()}
         self._takes |= self._declare_sorting(config) if self.renamed else {"by_id": self._by_id()}
         program = _program(device, config, self._takes)
         self._kernels = {name: program.kernel(f"orient_{name}") for name in self._takes}
@@ -199,21 +245,22 @@ class Orientation(StoredRows):
         """Declare what ranks the vertices by degree, and what sorts their rows by rank."""
         histogram, starts, rank, long_rows = Table(), Table(), Table(), Table()
         for table in (histogram, rank):
-            self._declare_indptr(table)
+            self._declare_sums(table)
             table.number("uint", "n", self.n)
         counts = "[BUCKETS] in/out"
         self._declare_control(histogram, "counts", f"{counts}, 0 on entry", "write")
         self._declare_control(starts, "counts", f"{counts}: counts, then starts", "write")
         self._declare_control(rank, "starts", f"{counts}: what is left of each bucket", "write")
         self._declare_order(rank, "write")
-        self._declare_indptr(long_rows)
-        self._declare_indices(long_rows)
+        self._declare_turning(long_rows)
         note = "[BUCKETS + 1] in/out: the last is the next row, 0 on entry"
         self._declare_control(long_rows, "starts", note, "write")
-        by_lanes = {"short_rows": self.declare()}
+        by_lanes = {"short_rows": Table()}
         if _tiny(config):
-            by_lanes["tiny_rows"] = self.declare()
+            by_lanes["tiny_rows"] = Table()
         for table in by_lanes.values():
+            self._declare_turning(table)
+            table.number("uint", "n", self.n)
             note = "[BUCKETS] what is left of each bucket: its end"
             self._declare_control(table, "starts", note, "read")
         for table in (long_rows, *by_lanes.values()):
@@ -227,6 +274,20 @@ class Orientation(StoredRows):
                 table.held("ushort", "packed", lambda: self.packed[1], note, "write")
         ranking = {"histogram": histogram, "starts": starts, "rank": rank}
         return ranking | {"long_rows": long_rows} | by_lanes
+
+    def renamed_in_blocks(self, config: Resolved) -> bool:
+        """Whether rows are written one after the other that are stored elsewhere."""
+        return config.renamed and self.lengths is not None
+
+    def _declare_sums(self, table: Table) -> None:
+        table.held("offset_t", "indptr", lambda: self._begin_at, "[n + 1]")
+
+    def _declare_turning(self, table: Table) -> None:
+        """Declare rows as they are stored, and where they begin once they are turned."""
+        self._declare_sums(table)
+        if self.lengths is not None:
+            table.held("offset_t", "pointer", lambda: self.indptr, "[n] where rows are stored")
+        self._declare_indices(table)
 
     def _declare_control(self, table: Table, name: str, note: str, access: str) -> None:
         table.held("uint", name, lambda: self._control, note, access)
@@ -254,9 +315,11 @@ class Orientation(StoredRows):
 
     @classmethod
     def of(
-        cls, graph: Graph, config: Resolved, device: Device, progress: Progress | None
+        cls, graph: Stored, config: Resolved, device: Device, progress: Progress | None
     ) -> Orientation:
         """Give the one that the graph keeps for this device and order, or a new one."""
+        if isinstance(graph, HeldRows):
+            return cls(graph, config, device, progress)
         kept: dict[tuple[Device, Order], Orientation] = graph.kept.setdefault(cls, {})
         key = (device, config.order)
         if key not in kept:
@@ -269,6 +332,8 @@ class Orientation(StoredRows):
         if not self.renamed:
             self._launch(log, "by_id")
             return
+        if self.lengths is not None:
+            self._scan.enqueue(log, self.lengths, self.n, self._begin_at)
         cleared = self._control.clear()
         log.add(cleared, cleared, name="clear")
         self._launch(log, "histogram")
@@ -288,7 +353,9 @@ class Orientation(StoredRows):
         self._launch(log, "spread", found=found, spread=spread)
 
 
-def faults(graph: Graph, device: Device, config: Resolved, log: SweepLog) -> tuple[int, int]:
+def faults(
+    graph: Graph | BlockRows, device: Device, config: Resolved, log: SweepLog
+) -> tuple[int, int]:
     """Count the self-loops and the repeated edges of a graph with vertices, on the device."""
     rows, memory = StoredRows(graph, device, None), Memory(device)
     found = memory.upload("faults", np.zeros(2, np.uint32))

@@ -35,7 +35,8 @@ DENSE_TALLIES = DIRECT_RANKS = 2048
 PHASES = 4  # ranges of owners, at most
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
-NEAR_GROUP, FAR_GROUP = 128, 64  # work-items of a group for owners after those, and after both
+# Work-items of a group for owners after those, and for counts of vertices; for owners after both.
+NEAR_GROUP, FAR_GROUP = 128, 64
 
 
 def _table_bytes(bits: int) -> int:
@@ -73,8 +74,10 @@ class OwnerCounting(TurnedCounting):
         self.intersections = turned.m // 2
 
     @property
-    def probes(self) -> int:
+    def probes(self) -> int | None:
         """Elements that a run looks up: in each row, for each, those before it."""
+        if not self.config.counts:
+            return None
         outs = self.turned.outs.read().astype(np.int64)
         return int((outs * (outs - 1) // 2).sum())
 
@@ -99,14 +102,26 @@ class OwnerCounting(TurnedCounting):
         self.declare_results(table, per)
         return table
 
-    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
-        """Count all triangles, filling `out` as ``per`` says."""
-        return self.run_owners(log, per, out, 0, self.turned.n)
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
+        self._enqueue_owners(log, per, out, 0, self.turned.n)
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
+        del per  # each triangle was met once, at its middle
+        return int(self.partial.read().sum())
 
     def run_owners(
         self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
+        self._enqueue_owners(log, per, out, first, end)
+        log.wait()
+        return self.total(per)
+
+    def _enqueue_owners(
+        self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
+    ) -> None:
         cleared = self._next.clear()
         log.add(cleared, cleared, name="clear")
         counter = 0
@@ -115,7 +130,8 @@ class OwnerCounting(TurnedCounting):
             file = file if file in {"owners", "packed_vertices"} else "packed"
             step = self.step(f"triangles/{file}.cl", name, per, **options)
             for one, other in self.ranges(begin, stop):
-                hubs = min(max(HUBS - int(one), 0), int(other - one))
+                shared = 0 if options.get("sifted") else HUBS
+                hubs = min(max(shared - int(one), 0), int(other - one))
                 work = {
                     "first": one,
                     "items": np.uint32(int(other - one) + hubs * (self._pieces - 1)),
@@ -131,8 +147,6 @@ class OwnerCounting(TurnedCounting):
                     size=options.get("group_size"),
                 )
                 counter += 1
-        log.wait()
-        return int(self.partial.read().sum())
 
     def _phases(
         self, per: str, first: int, end: int
@@ -146,7 +160,8 @@ class OwnerCounting(TurnedCounting):
                 stop = min(most, end)
                 direct = most == DIRECT_RANKS
                 if first < stop and _tally_bytes(direct) <= self._local_bytes:
-                    shape = {"tallies": DENSE_TALLIES, "group_size": self._size(first)}
+                    size = min(self._size(first), self.group_of(NEAR_GROUP))
+                    shape = {"tallies": DENSE_TALLIES, "group_size": size}
                     shape["direct"] = direct
                     shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
                     yield first, stop, "triangles_packed_vertices", shape
@@ -162,18 +177,20 @@ class OwnerCounting(TurnedCounting):
             "bits": self._bits,
             "exact": (one_lane and self.turned.n <= self._bits) or not one_lane,
             "chunk": CHUNK if one_lane else 1,
+            "sifted": False,
             "tallies": TALLIES,
         }
+        wide = min(self._bits, self.turned.long_rows, end)
+        split = end if one_lane else max(first, wide)
         small = {
             **common,
             "unit": "lanes",
             "bits": SMALL_TABLE_BITS,
             "exact": False,
-            "chunk": CHUNK,
+            "chunk": min(CHUNK, self.config.lanes),
+            "sifted": True,
             "tallies": SMALL_TALLIES,
         }
-        split = first if first >= self._bits else min(self._bits, end)
-        split = end if one_lane else split
         if first < split:
             yield first, split, "triangles_owners", large
         if split < end:

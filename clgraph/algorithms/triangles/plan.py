@@ -10,12 +10,13 @@ import numpy as np
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
-from clgraph.algorithms.triangles.simple import as_stored, simple_graph
+from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_graph
 from clgraph.device.programs.asked import asking
+from clgraph.engine.blocks import BlockRows, Searched, is_changing
 from clgraph.engine.plan import Plan
+from clgraph.engine.strategies.presets import TUNED
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.graph import as_graph
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
+    from clgraph.dynamic.graph import DynamicGraph
+    from clgraph.engine.blocks import Changing
     from clgraph.graph import Graph
 
 __all__ = ["BLOCK", "MAX_TRIANGLES", "PERS", "Per", "Triangles"]
@@ -42,8 +45,10 @@ class Triangles(Plan):
 
     Parameters
     ----------
-    graph : Graph or scipy.sparse matrix
-        Undirected, without self-loops and parallel edges; weights are ignored.
+    graph : Graph, DynamicGraph or scipy.sparse matrix
+        Undirected, without self-loops and parallel edges; weights are ignored. Of a dynamic graph
+        every run counts what it holds then, from the blocks where its rows are; packed where edges
+        are to be numbered or the graph is to be cleaned, or rows do not ascend.
     config : TrianglesConfig or str, optional
         A configuration or the name of a preset; default "auto".
     device : Device or str, optional
@@ -82,28 +87,55 @@ class Triangles(Plan):
     @asking
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | DynamicGraph,
         *,
         config: TrianglesConfig | str | None = None,
         device: Device | str | None = None,
         clean: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(as_graph(graph), device)
+        self._asked_for, self._clean = config, clean
+        needs = _needs_packed(graph, config, clean=clean) if is_changing(graph) else ""
+        self._searched = Searched(graph, device, needs)
+        with self._searched.still():
+            super().__init__(self._searched.now(), self._searched.device)
+            self._prepare(progress)
+
+    def _prepare(self, progress: Progress | None) -> None:
+        """Choose how to count in the rows that there are now."""
         with self._counted():
-            simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
+            simple: Any = self.graph
+            if isinstance(simple, BlockRows):
+                check_simple(simple, self.device)
+            else:
+                simple = simple_graph(simple, self.device, clean=self._clean, progress=progress)
             self.simple = simple
-            self._wanted = TrianglesConfig.on(config, "triangles", simple, self.device)
+            self._wanted = TrianglesConfig.on(self._asked_for, "triangles", simple, self.device)
             self.config = resolve(
                 self._wanted,
                 self.device.traits,
                 m=simple.m,
                 max_degree=simple.max_degree,
                 group_size=group_size(self.device.traits),
+                rows="blocks" if isinstance(simple, BlockRows) else "csr",
             )
             self._rooms: dict[str, Allocation] = {}
             if simple.m:
                 self._counting = counting_of(simple, self.config, self.device, progress)
+        self._searched.now_seen()
+
+    def _follow(self) -> None:
+        """Let go of the rows before."""
+        self._searched.forget()
+        self.__dict__.pop("_counting", None)
+        self._rooms, self.device_bytes = {}, 0
+        self.graph = self._searched.now()
+        self._prepare(None)
+
+    def _packed(self) -> Triangles:
+        """Give a plan for the rows that there are now, packed."""
+        packed = self._searched.as_graph()
+        return Triangles(packed, config=self._asked_for, device=self.device, clean=self._clean)
 
     @asking
     def run(
@@ -142,19 +174,34 @@ class Triangles(Plan):
         DeviceMemoryError
             If there is no room for what is asked for.
         """
-        self._check(per, max_triangles)
-        log, preparation = SweepLog(named=True), SweepLog(named=True)
-        count, values, work = 0, _nothing(per, self.graph), Work()
-        with self._turn() as turn:
+        with self._searched.still() as changed:
+            self._check(per, max_triangles)
+            if self._numbers_edges(per):
+                return self._packed().run(
+                    per, max_triangles=max_triangles, prepare=prepare, verify=verify
+                )
+            log, preparation = SweepLog(named=True), SweepLog(named=True)
+            count, values, work = 0, None, Work()
+            with self._turn() as turn:
+                if changed:
+                    self._follow()
+                if self.simple.m:
+                    count, values = self._run(log, preparation, per, max_triangles, prepare=prepare)
+                elif per != "total":
+                    values = _nothing(per, self.graph)
             if self.simple.m:
-                count, values = self._run(log, preparation, per, max_triangles, prepare=prepare)
-        if self.simple.m:
-            with self._lock:  # but not for the clock: probes are counted on the host
-                work = self._counting.work
-        result = TrianglesResult(count, values, self._stats(log, preparation, turn.total_ms, work))
-        if verify:
-            self._verify(result, per)
+                with self._lock:  # but not for the clock: probes are counted on the host
+                    work = self._counting.work
+            stats = self._stats(log, preparation, turn.total_ms, work)
+            result = TrianglesResult(count, values, stats)
+            if verify:
+                self._verify(result, per)
         return result
+
+    def _numbers_edges(self, per: str) -> bool:
+        """Whether what is asked for is known by edge, of rows in blocks, where edges have none."""
+        adds = self.device.traits.int64_atomics
+        return self._searched.in_blocks and (per == "edge" or (per == "vertex" and not adds))
 
     def _run(
         self, log: SweepLog, preparation: SweepLog, per: Per, max_triangles: int, *, prepare: bool
@@ -274,6 +321,9 @@ class Triangles(Plan):
         """
         if size < 1:
             raise InvalidArgumentError(f"size={size} is not positive.")
+        if self._searched.in_blocks:
+            yield from self._packed().blocks(size)
+            return
         if not self.simple.m:
             return
         if not isinstance(self._counting, OwnerCounting):
@@ -327,7 +377,11 @@ class Triangles(Plan):
         """
         other = Bitmap() if isinstance(self.config.intersect, Search) else Search()
         config = TrianglesConfig(intersect=other, order="degree")
-        again = Triangles(self.simple, config=config, device=self.device)
+        again = Triangles(
+            self._searched.as_graph() if self._searched.in_blocks else self.simple,
+            config=config,
+            device=self.device,
+        )
         found = again.run("edge" if per != "vertex" else "vertex")
         if found.count != result.count:
             raise VerificationError(
@@ -347,10 +401,22 @@ class Triangles(Plan):
             raise VerificationError(f"the triangles per {per} are not those found in another way.")
 
 
-def _nothing(per: str, graph: Graph) -> NDArray[Any] | None:
-    return {
-        "total": None,
-        "vertex": np.zeros(graph.n, np.int64),
-        "edge": np.zeros(graph.m, np.uint32),
-        "list": np.zeros((0, 3), np.int64),
-    }[per]
+def _needs_packed(graph: Changing, config: TrianglesConfig | str | None, *, clean: bool) -> str:
+    """Say what packed rows of a dynamic graph are needed for; "" where rows in blocks will do."""
+    if clean:
+        return "clean=True makes others of them"
+    if not graph.sorted:
+        return "they do not ascend"
+    if graph.rows.pointer.dtype == np.uint64:
+        return "places of 64 bits are not for triangles"
+    if isinstance(config, str) and config.partition(":")[0] == TUNED:
+        return f"config={config!r} looks for a graph with statistics like theirs"
+    if TrianglesConfig.of(config).cover:
+        return "cover=True chooses vertices by them"
+    return ""
+
+
+def _nothing(per: str, graph: Graph) -> NDArray[Any]:
+    if per == "list":
+        return np.zeros((0, 3), np.int64)
+    return np.zeros(graph.n, np.int64) if per == "vertex" else np.zeros(graph.m, np.uint32)

@@ -41,7 +41,8 @@ class TrianglesStats(Estimated):
     intersections : int
         Pairs of rows that were intersected: the edges, or those between two vertices of the cover.
     probes : int or None
-        Elements that were looked up in tables of bits; None for other ways.
+        Elements that were looked up in tables of bits, where the configuration asks for counters;
+        None for other ways.
     longest : int or None
         Most steps of one work-item, where the configuration asks for counters.
     mode : str

@@ -68,12 +68,11 @@ class RowCounting(Counting):
     def declare(self, name: str, per: str) -> Table:
         """Declare what a kernel takes."""
         table, rows = Table(), self.rows
-        table.held("offset_t", "indptr", lambda: rows.indptr, "[n + 1]")
-        table.held("uint", "indices", lambda: rows.indices, "[m] ascending in each row")
+        rows.declare_stored(table)
         table.given("uint", "first", "rows from `first` to `end`")
         table.given("uint", "end")
         if name != "triangles_rows" or per == "edge" or self._width > 1:
-            table.number("offset_t", "m", offsets_dtype(rows.m).type(rows.m))
+            table.number("offset_t", "m", offsets_dtype(rows.m).type(rows.entries))
         table.given("uint", "anew", "whether partial sums begin here")
         note = "[SIMD groups] in/out: what is added up"
         table.held("ulong", "partial", lambda: self.partial, note, "write")
@@ -86,8 +85,8 @@ class RowCounting(Counting):
     def _sum_t(self) -> str:
         return "uint" if self.sum_type is np.uint32 else "ulong"
 
-    def run(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> int:
-        """Count all triangles, filling `out` as ``per`` says."""
+    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
+        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
         lanes = self.config.lanes
         where, kept = self._kept(per)
         if where:
@@ -104,9 +103,11 @@ class RowCounting(Counting):
         for first, end in self.ranges(0, self.rows.n):
             work = {"first": first, "end": end, "anew": np.uint32(first == 0)}
             self.launch(log, step, {**work, **out})
-        log.wait()
+
+    def total(self, per: str) -> int:
+        """Report what was counted, once all that was enqueued has ended."""
         total = int(self.partial.read().sum())
-        if where and per == "vertex":
+        if per == "vertex" and self._kept(per)[0]:
             return total // 2
         return total // 3 if per == "edge" else total
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import TrianglesConfig, resolve
 from clgraph.algorithms.triangles.orient import faults
-from clgraph.engine.resident import resident
+from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import Graph, from_edges
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
 
-__all__ = ["as_stored", "cleaned", "simple_graph"]
+__all__ = ["as_stored", "check_simple", "cleaned", "simple_graph"]
 
 
 def simple_graph(
@@ -48,13 +48,21 @@ def simple_graph(
     """
     if clean:
         return cleaned(graph)
+    check_simple(graph, device, progress)
+    return graph
+
+
+def check_simple(
+    graph: Graph | BlockRows, device: Device, progress: Progress | None = None
+) -> None:
+    """Raise InvalidGraphError if edges go one way, come twice, or lead to where they begin."""
     if graph.directed:
         raise InvalidGraphError(
             "trusses, cores and triangles need an undirected graph; pass graph.symmetrized(), or "
             "clean=True."
         )
     if graph.m:
-        resident(graph, device, progress)
+        rows_of(graph, device, progress)
         traits = device.traits
         config = resolve(
             TrianglesConfig(),
@@ -62,6 +70,7 @@ def simple_graph(
             m=graph.m,
             max_degree=graph.max_degree,
             group_size=group_size(traits),
+            rows="blocks" if isinstance(graph, BlockRows) else "csr",
         )
         loops, repeats = faults(graph, device, config, SweepLog())
         if loops or repeats:
@@ -69,7 +78,6 @@ def simple_graph(
                 f"the graph has {loops} self-loops and {repeats} parallel edges, which would "
                 "count as corners or twice; pass clean=True."
             )
-    return graph
 
 
 def cleaned(graph: Graph) -> Graph:

@@ -55,8 +55,10 @@ class TrussConfig(PeelingConfig):
         takes lists where they fit the device.
     search : {"bisection", "bottom-up"}, optional
         How the greatest k is found where it alone is wanted: by halving the range that it may be
-        in, or by raising k from 3 until nothing is left. None bisects where there are so many
-        triangles that it takes less time.
+        in, or by raising k from 3 until nothing is left. None guesses a k from the supports, and
+        raises it in the small part of the graph that edges of so many triangles are; where there is
+        no such part, or rows are searched, it bisects if there are so many triangles that it takes
+        less time.
 
     References
     ----------

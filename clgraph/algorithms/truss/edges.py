@@ -10,20 +10,25 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Merge, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting
-from clgraph.algorithms.triangles.orient import Orientation
+from clgraph.algorithms.triangles.orient import BUCKETS, HeldRows, Orientation
 from clgraph.algorithms.truss.peeling import Incidence, copy
 from clgraph.device import load
+from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
-from clgraph.primitives.launches import Run
+from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Edges"]
+
+KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark")
 
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
 SIDE_BYTES = 8  # of an edge's list, for each of its triangles
@@ -35,7 +40,7 @@ class Edges:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or HeldRows
         Undirected, with edges, without self-loops and parallel edges.
     device : Device
         Where.
@@ -51,17 +56,24 @@ class Edges:
     supports : Allocation
         uint32 [count + 1]: triangles of each edge, and a 0.
     triangles : int
-        How many the graph has.
+        How many the graph has; 0 before the first `finish`.
+    fills : int
+        Changes whenever the edges may have got other numbers.
     """
 
     def __init__(
-        self, graph: Graph, device: Device, memory: Memory, progress: Progress | None
+        self,
+        graph: Graph | HeldRows,
+        device: Device,
+        memory: Memory,
+        progress: Progress | None = None,
     ) -> None:
         self.graph, self.count = graph, graph.m // 2
         self._device, self._memory = device, memory
         traits = device.traits
+        # Rows that are not sorted yet have to be.
         config = resolve(
-            TrianglesConfig(),
+            TrianglesConfig(order="degree" if isinstance(graph, HeldRows) else None),
             traits,
             m=graph.m,
             max_degree=graph.max_degree,
@@ -79,23 +91,29 @@ class Edges:
             wide_offsets=config.wide_offsets,
             renamed=config.renamed,
         )
-        program = load(device, "truss/edges.cl", config=plain)
-        self._kernels = {
-            name: program.kernel(f"edges_{name}") for name in ("gather", "scatter", "ends")
-        }
+        program = load(device, "truss/edges.cl", config=plain, BUCKETS=BUCKETS)
+        self._kernels = {name: program.kernel(f"edges_{name}") for name in KERNELS}
         self._sweeper = Sweeper(device, graph.n, config.group_size)
         self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
         self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
+        self._scan = Scan(device, np.uint32)
+        self._tallied: Allocation | None = None
         self.triangles = 0
         self._arrays: dict[str, Allocation] = {}
-        self._fills = -1
+        self._pending, self._begun = False, -1  # whether a fill is to be finished, and which
+        self._filled = -1  # of the orientation's fills, with all that follows it
 
     @property
     def stale(self) -> bool:
         """Whether nothing has been filled, or somebody else has turned the edges anew since."""
-        return self._fills != self._turned.fills
+        return self._filled != self._turned.fills
+
+    @property
+    def fills(self) -> int:
+        """How often the edges have got numbers."""
+        return self._turned.fills
 
     @property
     def source_hash(self) -> str:
@@ -113,7 +131,9 @@ class Edges:
         return held
 
     def fill(self, log: SweepLog, *, anew: bool) -> None:
-        """Give edges their numbers and count the triangles of each.
+        """Enqueue what gives edges their numbers and counts the triangles of each.
+
+        `finish` has to follow, once all of that has ended.
 
         Parameters
         ----------
@@ -123,25 +143,36 @@ class Edges:
             Whether to turn the edges though the graph has kept that.
         """
         turned = self._turned
-        if isinstance(self._counting, RowCounting):
+        self._filled = -1
+        if isinstance(self.graph, HeldRows):
+            self.triangles = 0  # it may be another graph than before
+        if isinstance(self._counting, RowCounting) and not self.triangles:
             # Quickly done, and most such graphs that have none, meshes and roads, are large.
             self.triangles = self._counting.run(log, "total", {})
             if not self.triangles:
-                self._fills = turned.fills
+                event = self.supports.clear()
+                log.add(event, event)
+                self._filled = turned.fills
                 return
         if anew or not turned.ready:
             turned.ready = False
             turned.fill(log)
-            log.wait()
-            turned.ready = True
-        _scan(log, self._device, turned.outs, self.graph.n, self._firsts)
+        self._scan.enqueue(log, turned.outs, self.graph.n, self._firsts)
         for array in (self._placed, self.supports):
             event = array.clear()
             log.add(event, event)
-        self.triangles = self._counting.run(log, "edge", {"found": self._placed})
+        self._counting.enqueue(log, "edge", {"found": self._placed})
         gathered = (*self._rows, self._placed, self.supports)
         self._sweeper.launch(log, self._kernels["gather"], *gathered)
-        self._fills = turned.fills
+        self._pending, self._begun = True, turned.fills
+
+    def finish(self) -> None:
+        """Take note of what `fill` has done, once all of it has ended."""
+        if self._pending:
+            # They are as many in every run, and what counted them may have listed them since.
+            self.triangles = self.triangles or self._counting.total("edge")
+            self._turned.ready, self._filled = True, self._begun
+        self._pending = False
 
     def list_bytes(self) -> int:
         """Predict the device memory that `lists` takes."""
@@ -160,17 +191,64 @@ class Edges:
             and self.list_bytes() <= self._memory.free_bytes
         )
 
+    def histogram(self, log: SweepLog) -> NDArray[np.uint32]:
+        """Count the edges of each bucket of supports above 0, and wait."""
+        buckets = self._array("support_buckets", BUCKETS)
+        event = buckets.clear()
+        log.add(event, event)
+        counted = (self.supports, np.uint32(self.count), buckets)
+        self._sweeper.launch(log, self._kernels["histogram"], *counted)
+        log.wait()
+        return buckets.read()
+
+    def tally(self, log: SweepLog, least: int) -> None:
+        """Enqueue what counts the edges of so many triangles at least, row by row."""
+        vertices = self.graph.n + 1
+        degrees, begins = (self._array(f"kept_{each}", vertices) for each in ("degrees", "begins"))
+        event = degrees.clear()
+        log.add(event, event)
+        wanted = (self._turned.rows, self._turned.vertices, self.supports, np.uint32(least))
+        self._sweeper.launch(log, self._kernels["tally"], *self._rows, *wanted, degrees)
+        self._tallied = self._scan.enqueue(log, degrees, vertices, begins)
+
+    def tallied(self, log: SweepLog) -> int:
+        """Wait for what `tally` counted: stored edges, twice each edge."""
+        log.wait()
+        return 0 if self._tallied is None else int(self._tallied.read()[0])
+
+    def keep(self, log: SweepLog, least: int, rows: HeldRows) -> None:
+        """Enqueue what fills the graph of the edges that `tally` counted."""
+        cursors, begins = (self._arrays[f"kept_{each}"] for each in ("degrees", "begins"))
+        for target in (cursors, rows.indptr):
+            copy(log, self._device, begins, target)
+        wanted = (self._turned.rows, self._turned.vertices, self.supports, np.uint32(least))
+        arrays = (cursors, rows.indices)
+        self._sweeper.launch(log, self._kernels["keep"], *self._rows, *wanted, *arrays)
+
+    def mark(
+        self, log: SweepLog, values: Allocation, wanted: int, whole: Graph, marks: Allocation
+    ) -> None:
+        """Enqueue setting marks at both places of edges with a value, where a graph stores them."""
+        held = resident(whole, self._device)
+        turned = self._turned
+        rows = (turned.rows, turned.vertices, values, np.uint32(wanted))
+        where = (*rows, held.indptr, held.indices)
+        self._sweeper.launch(log, self._kernels["mark"], *self._rows, *where, marks)
+
     def lists(self, log: SweepLog) -> Incidence:
-        """List the triangles of every edge by its other two edges."""
+        """Enqueue what lists the triangles of every edge by its other two edges.
+
+        Their number has to be known: by `finish`, or from an earlier fill of the same edges.
+        """
         total = 3 * self.triangles
         begins = self._array("list_begins", self.count + 1)
-        _scan(log, self._device, self.supports, self.count + 1, begins)
+        self._scan.enqueue(log, self.supports, self.count + 1, begins)
         sides = self._array("triangle_sides", 2 * max(total, 1))
         if total:
             cursors = self._array("list_cursors", self.count + 1)
             copy(log, self._device, begins, cursors)
             given = {"numbered": self._firsts, "cursors": cursors, "found": sides}
-            self._counting.run(log, "sides", given)
+            self._counting.enqueue(log, "sides", given)
         return Incidence("lists", (begins, sides), total)
 
     def rows(self, log: SweepLog) -> Incidence:
@@ -199,21 +277,3 @@ class Edges:
         chosen = (np.uint32(values is None), values or self.supports, self._placed)
         self._sweeper.launch(log, self._kernels["scatter"], *self._rows, *chosen)
         self._turned.spread(log, self._placed, target)
-
-
-def _scan(log: SweepLog, device: Device, values: Allocation, n: int, scanned: Allocation) -> None:
-    """Enqueue the exclusive sums of the first elements of an array."""
-    run = Run(device, n)
-    program = run.load("primitives/scan.cl", "uint")
-    totals = run.memory.allocate("scan_totals", run.groups, np.uint32)
-    total = run.memory.allocate("scan_total", 1, np.uint32)
-    bounds = (run.index(n), run.index(run.chunk))
-    for name, groups, arguments in (
-        ("scan_fold", run.groups, (values, *bounds, totals)),
-        ("scan_totals", 1, (totals, np.uint32(run.groups), total)),
-        ("scan_apply", run.groups, (values, *bounds, totals, scanned)),
-    ):
-        size = groups * run.group_size
-        event = program.kernel(name).launch(size, run.group_size, *arguments)
-        log.add(event, event)
-    log.wait()  # before what it kept its totals in is given back

@@ -69,9 +69,10 @@ ROWS = {
         ("uint", "indices", "[m]", "read"),
     ),
 }
-# Of a stage: which queue; whether a COUNT is to follow; which list of those left; how much; the
-# stamp that it gives; the level.
-PAYLOAD = {"queue": 1, "counting": 1, "list": 2, "length": 32, "stamp": 8, "level": 32}
+# Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether
+# a COUNT is to follow; the level. Those two share a field: with one more at hand, groups of 1,024
+# have no register left for it, and rounds of a mesh took half as long again.
+PAYLOAD = {"queue": 1, "list": 2, "length": 32, "stamp": 24, "level": 32}
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
@@ -236,6 +237,8 @@ class Peeling:
         self.numbers = table["numbers"]
         self.removals: Allocation | None = table["removals"] if ordered else None
         self._control, self._history = table["control"], table["history"]
+        self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
+        self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
 
     @staticmethod
     def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
@@ -282,6 +285,7 @@ class Peeling:
         quorum: int = 0,
         resumed: bool = False,
         progress: Progress | None = None,
+        then: Callable[[], object] | None = None,
     ) -> Peeled:
         """Remove items, level by level.
 
@@ -303,17 +307,14 @@ class Peeling:
             that run removed.
         progress : callable or True, optional
             Called with how many items have gone, between launches.
+        then : callable, optional
+            Enqueues what follows, before the host reads what the run has noted.
         """
 
         def prepare() -> None:
             restore()
-            control = np.zeros(CONTROL_WORDS, np.uint32)
-            control[CONTROL["LEFT_ITEMS"]] = left
-            control[CONTROL["LISTED"]] = self.items
-            control[CONTROL["LEAST"]] = 2**32 - 1
-            total = np.array([self.incidence.total], np.uint64).view(np.uint32)
-            control[CONTROL["LEFT_EDGES"] :][:2] = total
-            self._control.write(control)
+            self._begin_control(left)
+            copy(log, self.device, self._initial, self._control)
 
         def between() -> None:
             now = int(self._control.read(1)[0])
@@ -333,6 +334,8 @@ class Peeling:
             restart=prepare,
         )
         log.add(*outcome.events, outcome.launches)
+        if then:
+            then()
         control = self._control.read()
         stages = int(control[CONTROL["ROUNDS"]])
         visited = int(control[CONTROL["VISITED"] :][:2].view(np.uint64)[0])
@@ -345,6 +348,20 @@ class Peeling:
             lost=max(stages - HISTORY_CAPACITY, 0),
             mode=outcome.mode,
         )
+
+    def _begin_control(self, left: int) -> None:
+        """Bring to the device what deciders begin with; writing waits, so that is kept there."""
+        if self._known == (left, self.incidence.total):
+            return
+        self._known = None
+        control = np.zeros(CONTROL_WORDS, np.uint32)
+        control[CONTROL["LEFT_ITEMS"]] = left
+        control[CONTROL["LISTED"]] = self.items
+        control[CONTROL["LEAST"]] = 2**32 - 1
+        total = np.array([self.incidence.total], np.uint64).view(np.uint32)
+        control[CONTROL["LEFT_EDGES"] :][:2] = total
+        self._initial.write(control)
+        self._known = (left, self.incidence.total)
 
     def _rounds(self, stages: int) -> NDArray[Any]:
         """Read what the kernel noted of its rounds."""

@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.edges import Edges
+from clgraph.algorithms.truss.greatest import Found, Greatest
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_order
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Truss"]
 
-PARTS = ("count", "list")  # of what is prepared
+PARTS = ("count", "narrow", "list")  # of what is prepared
 
 
 class Truss(StaysHere):
@@ -120,6 +121,8 @@ class Truss(StaysHere):
         self._lock = threading.Lock()
         self._memory = Memory(self.device)
         self._peeling: Peeling | None = None
+        self._listed_fills = -1  # of the edges, whose triangles are listed
+        self._greatest: Greatest | None = None
         if self.simple.m:
             self._edges = Edges(self.simple, self.device, self._memory, progress)
 
@@ -184,8 +187,9 @@ class Truss(StaysHere):
     @property
     def source_hash(self) -> str:
         """Hash of what peels, or of what found no triangles; empty before the first run."""
-        if self._peeling is not None:
-            return self._peeling.source_hash
+        for each in (self._peeling, self._greatest):
+            if each is not None and each.source_hash:
+                return each.source_hash
         return self._edges.source_hash if self.simple.m else ""
 
     def removals(self) -> NDArray[np.uint32]:
@@ -238,52 +242,99 @@ class Truss(StaysHere):
         start: float,
     ) -> TrussResult:
         log, parts = SweepLog(), {name: SweepLog() for name in PARTS}
-        peeled: list[Peeled] = []
-        probes: list[tuple[int, bool]] = []
-        max_k: int | None = None
-        edges, left = self.simple.m // 2, 0
+        edges = self.simple.m // 2
         if edges:
-            peeling = self._prepared(parts, prepare=prepare)
-            for part in parts.values():
-                log.add_all(part)
-            if peeling is None:
-                max_k = LEAST_K if greatest or k is None else None
-                left = edges if k is None or k == LEAST_K else 0
-            elif greatest and self._bisects():
-                counted = self._edges.supports
-                max_k, left, tried = bisected(
-                    log, peeling, counted, self._memory, self.simple.max_degree, progress
-                )
-                peeled.extend(one for _, one in tried)
-                probes.extend((k, one.left > 0) for k, one in tried)
-            elif k is None:
-                peeled.append(self._peel(log, peeling, progress=progress))
-                max_k, left = peeled[-1].level + ABOVE - 1, edges
-            else:
-                left = self._one(log, peeling, k, peeled, progress)
-        elif k is None:
-            max_k = 0
-        whole = k is None and not (greatest and (probes or self.method == "none"))
-        read = self._reader(log, left=left, numbers=whole)
-        log.wait()
-        if whole and greatest:
-            # All numbers are known: the greatest truss are the edges that have the greatest.
-            mask = (read() == max_k) & (edges > 0)
-            read, left = partial(np.asarray, mask), int(np.count_nonzero(mask)) // 2
+            found = self._found(log, parts, k, greatest=greatest, prepare=prepare, told=progress)
+            log.wait()
+            self._edges.finish()
+        else:
+            kind = np.uint32 if k is None and not greatest else np.bool_
+            none = partial(np.zeros, self.graph.m, kind)
+            found = Found(0 if k is None else None, 0, none)
         stats = PeelingStats(
             log,
             parts,
             1e3 * (time.perf_counter() - start),
-            peeled=peeled,
+            peeled=found.peeled,
             above=ABOVE,
             method=self.method,
             config=self.config.as_dict(),
             device_bytes=self.device.ledger.used_bytes - self._before,
             triangles=self._edges.triangles if edges else 0,
-            probes=probes,
+            probes=found.probes,
         )
-        which = max_k if greatest else k
-        return TrussResult(read, k=which, max_k=max_k, count=left, stats=stats)
+        which = found.max_k if greatest else k
+        return TrussResult(found.read, k=which, max_k=found.max_k, count=found.left, stats=stats)
+
+    def _found(
+        self,
+        log: SweepLog,
+        parts: dict[str, SweepLog],
+        k: int | None,
+        *,
+        greatest: bool,
+        prepare: bool,
+        told: Progress | None,
+    ) -> Found:
+        """Find what was asked for in a graph with edges."""
+        edges, simple = self._edges, self.simple
+        if prepare or edges.stale:
+            edges.fill(parts["count"], anew=prepare)
+            log.add_all(parts["count"])
+        if greatest and Greatest.may_run(self.config, simple):
+            if self._greatest is None:
+                self._greatest = Greatest(self.config, edges, self.device, self._memory)
+            smaller = self._greatest.run(log, parts, simple, told)
+            if smaller is not None:
+                self.method = smaller.method
+                return smaller._replace(read=self._stored(smaller.read))
+        peeling = self._listed(log, parts)
+        if peeling is None:
+            left = edges.count if k is None or k == LEAST_K else 0
+            read: Callable[[], NDArray[Any]]
+            if k is None and not greatest:
+                read = partial(np.full, simple.m, LEAST_K, np.uint32)
+            else:
+                read = partial(np.full, simple.m, bool(left))
+            return Found(LEAST_K if k is None else None, left, self._stored(read))
+        if k is None and not (greatest and self._bisects()):
+            return self._all(log, peeling, greatest=greatest, told=told)
+        held = self._memory.allocate("truss_numbers", simple.m, np.uint32)
+        peeled: list[Peeled] = []
+        probes: list[tuple[int, bool]] = []
+        max_k = None
+        if k is None:
+            searched = self._greatest
+            bounds = LEAST_K, simple.max_degree + 1 if searched is None else searched.most
+            max_k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, told)
+            peeled = [one for _, one in tried]
+            probes = [(each, one.left > 0) for each, one in tried]
+        else:
+            left = self._one(log, peeling, k, peeled, told)
+        if not left:
+            return Found(max_k, 0, partial(np.zeros, self.graph.m, np.bool_), peeled, probes)
+        edges.spread(log, peeling.numbers, held)
+        # Who is left has got no number.
+        return Found(max_k, left, self._stored(lambda: held.read() == 0), peeled, probes)
+
+    def _all(
+        self, log: SweepLog, peeling: Peeling, *, greatest: bool, told: Progress | None
+    ) -> Found:
+        """Find the numbers of all edges, or from them which edges have the greatest."""
+        edges = self._edges
+        held = self._memory.allocate("truss_numbers", self.simple.m, np.uint32)
+        then = partial(edges.spread, log, peeling.numbers, held)
+        peeled = self._peel(log, peeling, progress=told, then=then)
+        max_k = peeled.level + ABOVE - 1
+        if not greatest:
+            return Found(max_k, edges.count, self._stored(held.read), [peeled])
+        mask = held.read() == max_k
+        left = int(np.count_nonzero(mask)) // 2
+        return Found(max_k, left, self._stored(partial(np.asarray, mask)), [peeled])
+
+    def _stored(self, read: Callable[[], NDArray[Any]]) -> Callable[[], NDArray[Any]]:
+        """Give what reads by stored edge of the graph what is read by that of the simple one."""
+        return lambda: as_stored(read(), self.simple, self.graph)
 
     def _bisects(self) -> bool:
         """Whether the greatest k is bisected for, rather than found with all numbers."""
@@ -291,31 +342,32 @@ class Truss(StaysHere):
             return self._edges.triangles >= BISECTED_TRIANGLES.on(self.device.traits)
         return self.config.search == "bisection"
 
-    def _prepared(self, parts: dict[str, SweepLog], *, prepare: bool) -> Peeling | None:
-        """Give what peels, triangles counted and listed; None where there are none."""
-        edges = self._edges
-        if not (prepare or edges.stale):
-            return self._peeling
-        edges.fill(parts["count"], anew=prepare)
-        parts["count"].wait()
+    def _listed(self, log: SweepLog, parts: dict[str, SweepLog]) -> Peeling | None:
+        """Give what peels, triangles listed; None where there are none."""
+        edges, held = self._edges, self._peeling
+        if not edges.triangles:
+            log.wait()  # how much room lists need has to be known, but only once
+            edges.finish()
         if not edges.triangles:
             self.method = "none"
             return None
+        if held is not None and self._listed_fills == edges.fills:
+            self.method = held.incidence.kind
+            return held
         wanted = self.config.triangles
-        before, held = self.method, self._peeling
-        lists = (
-            before == "lists"
-            if held
-            else wanted == "lists" or (wanted is None and edges.may_list())
-        )
+        if held is not None:
+            lists = held.incidence.kind == "lists"
+        else:
+            lists = wanted == "lists" or (wanted is None and edges.may_list())
         if lists and not edges.may_number():
             raise DeviceMemoryError(
                 f"lists of {edges.triangles} triangles cannot be numbered with 32 bits; use "
                 "triangles='rows'."
             )
-        listing = parts["list"]
+        self._listed_fills = -1
+        listing = parts["list"] = SweepLog()
         incidence = edges.lists(listing) if lists else edges.rows(listing)
-        listing.wait()
+        log.add_all(listing)
         self.method = incidence.kind
         if held is None:
             held = Peeling(
@@ -328,11 +380,17 @@ class Truss(StaysHere):
                 ordered=self._ordered,
             )
         held.incidence = incidence
-        self._peeling = held
+        self._peeling, self._listed_fills = held, edges.fills
         return held
 
     def _peel(
-        self, log: SweepLog, peeling: Peeling, *, progress: Progress | None, k: int | None = None
+        self,
+        log: SweepLog,
+        peeling: Peeling,
+        *,
+        progress: Progress | None,
+        k: int | None = None,
+        then: Callable[[], object] | None = None,
     ) -> Peeled:
         """Peel from the beginning: all levels, or that of one k."""
         return peeling.run(
@@ -341,6 +399,7 @@ class Truss(StaysHere):
             left=peeling.items,
             levels=(0, NO_LEVEL) if k is None else (k - ABOVE, k - ABOVE),
             progress=progress,
+            then=then,
         )
 
     def _one(
@@ -359,27 +418,6 @@ class Truss(StaysHere):
             return 0
         peeled.append(self._peel(log, peeling, progress=progress, k=k))
         return peeled[-1].left
-
-    def _reader(self, log: SweepLog, *, left: int, numbers: bool) -> Callable[[], NDArray[Any]]:
-        """Enqueue what brings numbers to stored edges; give what reads them, or who is left."""
-        simple, graph = self.simple, self.graph
-        if not simple.m or not (left or numbers):
-            return partial(np.zeros, graph.m, np.uint32 if numbers else np.bool_)
-        peeling = self._peeling
-        if self.method == "none" or peeling is None:
-            known = (
-                np.full(simple.m, LEAST_K, np.uint32) if numbers else np.ones(simple.m, np.bool_)
-            )
-            return partial(as_stored, known, simple, graph)
-        held = self._memory.allocate("truss_numbers", simple.m, np.uint32)
-        self._edges.spread(log, peeling.numbers, held)
-
-        def read() -> NDArray[Any]:
-            values = held.read()
-            # Who is left has got no number.
-            return as_stored(values if numbers else values == 0, simple, graph)
-
-        return read
 
     def _verify(self, result: TrussResult, k: int | None, *, greatest: bool) -> None:
         """Find the same by counting all supports anew, or by subtraction where that was done.

@@ -39,10 +39,12 @@ class PeelingStats:
         Device time from the first launch's start to the last one's end, preparation included where
         this run prepared.
     prepare_ms : float
-        Of that, counting and listing triangles; 0 where an earlier run of the plan has done it.
+        Of that, counting triangles, narrowing the graph and listing triangles; 0 where an earlier
+        run of the plan has done it.
     parts : dict of float
-        Milliseconds of these two, "count" (turning the edges included) and "list" (or what rows
-        need), where this run has done them.
+        Milliseconds of these, "count" (turning the edges included), "narrow" (to the last smaller
+        graph that the greatest truss was searched in) and "list" (or what rows need), where this
+        run has done them.
     launches : int
         Kernel launches.
     mode : {"persistent", "stepped"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from clgraph.errors import InvalidArgumentError
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.algorithms.truss.peeling import Peeled, Peeling
     from clgraph.device import Allocation, Memory
     from clgraph.device.memory.allocation import Progress
@@ -40,9 +42,9 @@ def truss_order(k: int) -> int:
     return int(k)
 
 
-def most_k(edges: int) -> int:
+def most_k(edges: int | NDArray[np.int64]) -> Any:
     """Bound k by the edges that are left: a k-truss has k (k - 1) / 2 at least."""
-    return int((1 + (1 + 8 * edges) ** 0.5) / 2)
+    return (1 + np.sqrt(1 + 8 * edges)).astype(np.int64) // 2
 
 
 def bisected(
@@ -50,7 +52,7 @@ def bisected(
     peeling: Peeling,
     supports: Allocation,
     memory: Memory,
-    max_degree: int,
+    bounds: tuple[int, int],
     progress: Progress | None,
 ) -> tuple[int, int, list[tuple[int, Peeled]]]:
     """Find the greatest k, and leave its truss in what peels.
@@ -65,15 +67,17 @@ def bisected(
         Their triangles to begin with.
     memory : Memory
         For what a failed probe goes back to.
-    max_degree : int
-        Of the graph; vertices of a k-truss have k - 1 neighbours at least.
+    bounds : (int, int)
+        The greatest k is not less than the first, unless all are less; there is none above the
+        second, which is tried first where it is not all that edges allow.
     progress : callable or True, optional
         Called with how many edges have gone.
 
     Returns
     -------
     k, edges, probes
-        How many edges its truss has; which k were tried, and what came of it.
+        How many edges its truss has; which k were tried, and what came of it. Where none of those
+        tried has a truss, k is the first bound.
     """
     held = (peeling.counts, peeling.status, peeling.numbers)
     saved = [memory.allocate(f"saved_{one.name}", one.count, one.dtype) for one in held]
@@ -88,11 +92,11 @@ def bisected(
 
     peeling.begin(log, supports)
     save()
-    probes = []
-    low, left = LEAST_K, peeling.items
-    high = min(most_k(left), max_degree + 1) + 1
+    probes: list[tuple[int, Peeled]] = []
+    (low, most), left = bounds, peeling.items
+    high = min(int(most_k(left)), most) + 1
     while high - low > 1:
-        k = (low + high) // 2
+        k = most if high > most and not probes else (low + high) // 2
         found = peeling.run(
             log,
             restore,
@@ -104,7 +108,7 @@ def bisected(
         probes.append((k, found))
         if found.left:
             low, left = k, found.left
-            high = min(high, most_k(left) + 1)
+            high = min(high, int(most_k(left)) + 1)
             save()
         else:
             high = k

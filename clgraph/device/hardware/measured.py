@@ -221,7 +221,8 @@ SINGLE_SIZE = Constant(
 )
 WEIGHTED_SINGLE_SIZE = Constant(
     "the same of searches by weight",
-    "44b1749: a group's and single ones take 0.08 and 0.56 ms at 4,380, 3.62 and 3.69 at 345,000",
+    "4b93a1b: a group's and single ones take 0.79 and 1.95 ms at 75,000, 1.85 and 2.38 at 345,000,"
+    " 8.5 and 6.8 at 916,000",
     neutral=0,
     cpu=350_000,
 )
@@ -293,10 +294,17 @@ SPLIT_TRACES = Constant(
 # each; all rows anew, and for each arc of the graph.
 UPDATE_COSTS = Constant(
     "what the three ways to apply a batch cost",
-    "h200-20261122-dynamic.json, 9274167",
+    "h200-20261123-dynamic.json, 84d406a",
     neutral=(60.0, 0.005, 3500.0, 0.5, 1000.0, 0.0001),  # a tenth of the bandwidth
     h200=(60.0, 0.0005, 3500.0, 0.5, 1000.0, 0.00001),
     cpu=(300.0, 0.3, 2000.0, 0.6, 2000.0, 0.02),
+)
+
+JOINED_COMPONENTS_ANEW = Constant(
+    "whether components are found anew after a batch that joins some, not joined in host memory",
+    "h200-20261123-dynamic-costs.json, 84d406a: 3.5 ms, and 10 to 12 ms joined",
+    neutral=True,
+    cpu=False,
 )
 
 TABLE: dict[str, Constant[Any]] = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+import weakref
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.memory.pinned import Pinned
 from clgraph.device.native import wait_for_event
-from clgraph.device.waiting import sharing_the_interpreter
+from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 
     from clgraph.device.opened import Opened
 
-__all__ = ["Pieces", "Staging"]
+__all__ = ["Piece", "Pieces", "Staging"]
 
-SLOT_BYTES = 8 << 20  # of 4 MiB an H200 host fills 19 GB/s with 8 threads, of 8 MiB 29
+# Of 4 to 8 MiB an H200 host fills and sends 50 GB/s by 8 threads, of 2 MiB 29, of 16 MiB 44.
+SLOT_BYTES = 8 << 20
+LEAST_PIECE_BYTES = 1 << 20  # a thread takes as long to begin one as to fill half of it
 # Half of them are filled while the other half is on its way.
 SLOTS_PER_THREAD = 2
 MOST_THREADS = 8
@@ -53,7 +56,8 @@ class Staging:
     Notes
     -----
     A slot is filled anew only when the copy out of it has ended: with it waits the event of that
-    copy. Slots are made when first needed, two for each thread, and kept.
+    copy. Slots are made when first needed, two for each thread, and kept. So are the threads, which
+    take a tenth of a millisecond each to start; they end when this is gone.
     """
 
     def __init__(
@@ -65,20 +69,34 @@ class Staging:
         self._free: SimpleQueue[tuple[Pinned | None, cl.Event | None]] = SimpleQueue()
         for _ in range(SLOTS_PER_THREAD * max(self.threads, 1)):
             self._free.put((None, None))
+        self._jobs: SimpleQueue[object] = SimpleQueue()
+        self._starting, self._started = threading.Lock(), 0
+        # What the queue is given when this is gone is no piece.
+        self._end = weakref.ref(self, self._jobs.put)
+
+    def piece_bytes(self, size_bytes: int) -> int:
+        """Give how long pieces of so many bytes are at most, so that all threads have some."""
+        share = -(-size_bytes // max(self.threads, 1))
+        return min(max(share, LEAST_PIECE_BYTES), self.slot_bytes)
 
     @contextlib.contextmanager
     def pieces(self, queue: cl.CommandQueue) -> Iterator[Pieces]:
-        """Start threads that send pieces by a queue; those not begun at the end are dropped."""
-        threads = ThreadPoolExecutor(self.threads, THREAD) if self.threads else None
-        pieces = Pieces(self, queue, threads)
-        with sharing_the_interpreter():
-            try:
-                yield pieces
-            finally:
-                # What is under way reads memory of the caller's, who may free it.
-                if threads is not None:
-                    threads.shutdown(cancel_futures=True)
-                pieces.end()
+        """Send pieces by a queue; those not begun at the end are dropped."""
+        pieces = Pieces(self, queue)
+        try:
+            yield pieces
+        finally:
+            pieces.end()
+
+    def carry_out(self, piece: Piece) -> None:
+        """Have a thread send a piece."""
+        with self._starting:
+            while self._started < self.threads:
+                threading.Thread(
+                    target=_serve, args=(self._jobs, self._end), name=THREAD, daemon=True
+                ).start()
+                self._started += 1
+        self._jobs.put(piece)
 
     def write(
         self, buffer: cl.Buffer, source: NDArray[np.uint8], report: Callable[[int], object]
@@ -116,14 +134,17 @@ class Staging:
         queue: cl.CommandQueue,
         buffer: cl.Buffer,
         offset: int,
+        finish: Callable[[cl.Event], object],
     ) -> cl.Event:
-        """Have `fill` write up to a slot of bytes, and copy them to a byte offset of a buffer."""
+        """Have `fill` write up to a slot of bytes, and copy them to a byte offset of a buffer.
+
+        `finish` waits for the copy that was the last out of that slot.
+        """
         slot, event = self._free.get()
         try:
-            if event is not None:
-                # Not a wait that polls: that would keep the interpreter from the other threads.
-                wait_for_event(event.int_ptr)
-                event = None
+            if event is not None and event.command_execution_status > 0:
+                finish(event)
+            event = None
             if slot is None:
                 slot = Pinned(self._device, self.slot_bytes, np.uint8)
             part = slot.array[:size_bytes]
@@ -136,16 +157,71 @@ class Staging:
             self._free.put((slot, event))
 
 
+class Piece:
+    """Bytes on their way: not begun, under way, or sent.
+
+    Parameters
+    ----------
+    send : callable
+        Fills a slot and enqueues its copy; gives the event of that.
+    """
+
+    __slots__ = ("_claim", "_done", "_event", "_failure", "_send")
+
+    def __init__(self, send: Callable[[], cl.Event]) -> None:
+        self._send: Callable[[], cl.Event] | None = send
+        self._event: cl.Event | None = None
+        self._failure: BaseException | None = None
+        # Lighter than a future: the threads of the staging share one interpreter.
+        self._claim, self._done = threading.Lock(), threading.Lock()
+        self._done.acquire()
+
+    def carry_out(self) -> None:
+        """Send it, unless it was dropped."""
+        if self._claim.acquire(blocking=False):
+            self.carry_out_here()
+
+    def carry_out_here(self) -> None:
+        """Send it in the thread that may also drop it."""
+        try:
+            if self._send is not None:
+                self._event = self._send()
+        except BaseException as failure:
+            self._failure = failure  # raised again where somebody waits for it
+        finally:
+            self._send = None
+            self._done.release()
+
+    def drop(self) -> cl.Event | None:
+        """Have it not sent, or else wait until it is; give the event of its copy, if any."""
+        if self._claim.acquire(blocking=False):
+            self._send = None
+        else:
+            self._wait()
+        return self._event
+
+    def _wait(self) -> None:
+        # Not every system interrupts a lock that is waited for without a limit.
+        while not self._done.acquire(timeout=LONGEST_DEAFNESS_S):
+            pass
+        self._done.release()
+
+    def result(self) -> cl.Event:
+        """Wait until it is sent; give the event of its copy, or raise what failed."""
+        self._wait()
+        if self._failure is not None:
+            raise self._failure
+        assert self._event is not None  # noqa: S101 (who waits for a piece has not dropped it)
+        return self._event
+
+
 class Pieces:
     """What is sent through a `Staging` while other work goes on, piece by piece in its order."""
 
-    def __init__(
-        self, staging: Staging, queue: cl.CommandQueue, threads: ThreadPoolExecutor | None
-    ) -> None:
+    def __init__(self, staging: Staging, queue: cl.CommandQueue) -> None:
         self._staging = staging
         self._queue = queue
-        self._threads = threads
-        self._sent: dict[Future[cl.Event], None] = {}
+        self._sent: dict[Piece, None] = {}
 
     def send(
         self,
@@ -153,7 +229,9 @@ class Pieces:
         size_bytes: int,
         buffer: cl.Buffer,
         offset: int,
-    ) -> Future[cl.Event]:
+        *,
+        here: bool = False,
+    ) -> Piece:
         """Have a thread send a piece.
 
         Parameters
@@ -166,22 +244,32 @@ class Pieces:
             Where to.
         offset : int
             Byte of `buffer` at which they begin.
+        here : bool
+            Whether the caller's thread sends it, ahead of those that wait for a thread.
 
         Returns
         -------
-        concurrent.futures.Future
-            Of the event of the copy, for `finish`.
+        Piece
+            For `finish`.
         """
-        send = partial(self._staging.fill_and_send, fill, size_bytes, self._queue, buffer, offset)
-        if self._threads is None:
-            piece: Future[cl.Event] = Future()
-            piece.set_result(send())
-        else:
-            piece = self._threads.submit(send)
+        here = here or not self._staging.threads
+        piece = Piece(
+            partial(
+                self._staging.fill_and_send,
+                *(fill, size_bytes, self._queue, buffer, offset),
+                finish=wait if here else _finish_deaf,
+            )
+        )
         self._sent[piece] = None
+        if here:
+            piece.carry_out_here()
+            piece.result()
+        else:
+            share_the_interpreter(self)
+            self._staging.carry_out(piece)
         return piece
 
-    def finish(self, *pieces: Future[cl.Event]) -> None:
+    def finish(self, *pieces: Piece) -> None:
         """Wait until some pieces are there.
 
         Raises
@@ -191,22 +279,30 @@ class Pieces:
         Exception
             What `fill` raised, or the driver.
         """
-        finish_copy(*[_result(piece) for piece in pieces])
+        finish_copy(*[piece.result() for piece in pieces])
         for piece in pieces:
             self._sent.pop(piece, None)
+        if not self._sent:
+            keep_the_interpreter(self)
 
     def end(self) -> None:
-        """Wait for the copies of what was sent, once no thread is at work any more."""
-        done = [piece for piece in self._sent if not piece.cancelled()]
-        finish_copy(*(piece.result() for piece in done if piece.exception() is None))
-        self._sent.clear()
-
-
-def _result(piece: Future[cl.Event]) -> cl.Event:
-    """Wait for a thread, answering Ctrl-C."""
-    while True:
+        """Drop what was not begun, and wait for the rest, which reads memory of the caller's."""
         try:
-            return piece.result(timeout=LONGEST_DEAFNESS_S)
-        except TimeoutError:
-            if piece.done():
-                raise
+            # The last first, or threads would begin what is about to be dropped.
+            events = [piece.drop() for piece in reversed(self._sent)]
+            finish_copy(*(event for event in events if event is not None))
+        finally:
+            self._sent.clear()
+            keep_the_interpreter(self)
+
+
+def _finish_deaf(event: cl.Event) -> None:
+    """Wait in a thread that no signal is for; one that polls would keep the interpreter."""
+    wait_for_event(event.int_ptr)
+
+
+def _serve(jobs: SimpleQueue[object], end: object) -> None:
+    while (piece := jobs.get()) is not end:
+        cast("Piece", piece).carry_out()
+        del piece
+    jobs.put(end)  # for the next thread

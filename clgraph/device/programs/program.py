@@ -24,6 +24,7 @@ from clgraph.device.lazy import OnFirstUse, cl
 from clgraph.device.native import NativeError
 from clgraph.device.programs.asked import what_was_asked
 from clgraph.device.programs.builderror import build_error, first_error
+from clgraph.device.programs.declared import with_short_list
 from clgraph.device.programs.kernel import Kernel
 from clgraph.device.programs.linker import POCL_PLATFORM, check_linker
 from clgraph.device.programs.pocl_cache import check_room, remove_what_is_cut_off
@@ -286,12 +287,11 @@ def _gains_from_disk(device: Device) -> bool:
 def _from_source(
     device: Device, source: str, label: str, options: tuple[str, ...], *, keep: bool
 ) -> tuple[cl.Program, CachedBinary]:
-    handle = _raw_program()(device.context, source)
     try:
-        _compile(device, handle, options)
-    except cl.Error as error:
-        text = _build_log(device, handle) or str(error)
-        raise build_error(device, label, what_was_asked(), source, _sha256(source), text) from error
+        handle = _compiled(device, source, options)
+    except _RefusedError as error:
+        asked = what_was_asked()
+        raise build_error(device, label, asked, source, _sha256(source), str(error)) from error
     built = cl.Program(handle)
     in_binary = device.traits.graphics_ip is not None  # what kernels take is said in the binary
     binary = bytes(built.binaries[0]) if keep or in_binary else b""
@@ -320,11 +320,40 @@ def try_building(device: Device, source: str) -> None:
     KernelBuildError
         If the compiler refuses it; the text is its first complaint.
     """
+    try:
+        _compiled(device, source, _options(device))
+    except _RefusedError as error:
+        raise KernelBuildError(first_error(str(error))) from error
+
+
+class _RefusedError(Exception):
+    """A compiler refuses a source; whatever else keeps it from being built is another error."""
+
+
+def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._Program:
+    """Compile a source, with the short list of OpenCL C's functions where that is enough.
+
+    Raises
+    ------
+    _RefusedError
+        If the compiler refuses it; the text is all that it says.
+    """
+    short = with_short_list(device.platform_version, source)
+    if short is not None:
+        text, more = short
+        handle = _raw_program()(device.context, text)
+        try:
+            _compile(device, handle, (*options, more))
+        except cl.Error as error:
+            log.debug("built again with every function of OpenCL C declared: %s", error)
+        else:
+            return handle
     handle = _raw_program()(device.context, source)
     try:
-        _compile(device, handle, _options(device))
+        _compile(device, handle, options)
     except cl.Error as error:
-        raise KernelBuildError(first_error(_build_log(device, handle) or str(error))) from error
+        raise _RefusedError(_build_log(device, handle) or str(error)) from error
+    return handle
 
 
 def _from_binary(device: Device, binary: bytes, options: tuple[str, ...]) -> cl.Program:

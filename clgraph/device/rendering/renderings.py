@@ -13,7 +13,6 @@ import dataclasses
 import enum
 import functools
 import hashlib
-import json
 import os
 import sys
 import threading
@@ -21,7 +20,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ FOLDER = "renderings"
 FOLDER_LIMIT_BYTES = 64 << 20
 TEXT_LIMIT_BYTES = 64 << 20
 READ = (".py", ".cl", ".mako")
-PLAIN = (type(None), bool, int, float, str, bytes, range)
+PLAIN = frozenset({type(None), bool, int, float, str, bytes, range})
 DEPTH = 12
 
 _texts: dict[str, str] = {}
@@ -114,36 +113,47 @@ def rendering_key(name: str, params: Mapping[str, object], roots: tuple[Path, ..
         described = _described(params, 0)
     except _UnknownError:
         return None
-    return _sha256(json.dumps([name, _contents(roots), sys.version, described]))
+    return _sha256(repr((name, _contents(roots), sys.version, described)))
 
 
-def _described(value: object, depth: int) -> object:  # noqa: PLR0911 - one for each kind
-    """Say what a parameter is made of, by names and numbers alone."""
+def _part(value: object, depth: int) -> object:
+    """Give what stands for a part of a parameter: itself, where its text says all about it.
+
+    A plan's kernels have some 600 such numbers and names, which therefore cost no call each.
+    """
+    return value if type(value) in PLAIN else _described(value, depth)
+
+
+def _described(value: object, depth: int) -> tuple[object, ...]:  # noqa: PLR0911 - one for each
+    """Say what a parameter is made of: tuples of names and of plain values, whose text is a key."""
     if isinstance(value, enum.Enum):
-        return ["name", _class_name(type(value)), value.name]
-    if type(value) in PLAIN:
-        return [type(value).__name__, repr(value)]
+        return ("name", _class_name(type(value)), value.name)
     if isinstance(value, np.generic | np.dtype):
-        return ["numpy", str(getattr(value, "dtype", "dtype")), repr(value)]
+        return ("numpy", str(getattr(value, "dtype", "dtype")), repr(value))
+    if isinstance(value, type):
+        return ("class", _class_name(value))
     if depth > DEPTH:
         raise _UnknownError
-    if isinstance(value, Mapping):
-        parts = [[_described(k, depth + 1), _described(v, depth + 1)] for k, v in value.items()]
-        return ["mapping", parts]
-    if isinstance(value, list | tuple):
-        kind = _class_name(type(value))
-        return [kind, [_described(part, depth + 1) for part in value]]
     if isinstance(value, set | frozenset):
-        return ["set", sorted(json.dumps(_described(part, depth + 1)) for part in value)]
-    if isinstance(value, type):
-        return ["class", _class_name(value)]
-    return [_class_name(type(value)), _described(_fields(value), depth + 1)]
+        return ("set", *sorted(repr(_part(part, depth + 1)) for part in value))
+    if isinstance(value, list | tuple):
+        return (_class_name(type(value)), *[_part(part, depth + 1) for part in value])
+    if isinstance(value, Mapping):
+        return ("mapping", *_described_fields(value, depth))
+    kind: Any = type(value)
+    return (_class_name(kind), *_described_fields(_fields(value), depth))
+
+
+def _described_fields(fields: Mapping[Any, object], depth: int) -> list[tuple[object, object]]:
+    return [(_part(key, depth + 1), _part(value, depth + 1)) for key, value in fields.items()]
 
 
 def _fields(value: object) -> dict[str, object]:
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, SimpleNamespace) or type(value).__module__.startswith("clgraph."):
+    kind: Any = type(value)
+    names = _field_names(kind)
+    if names is not None:
+        return {name: getattr(value, name) for name in names}
+    if isinstance(value, SimpleNamespace) or kind.__module__.startswith("clgraph."):
         try:
             return dict(vars(value))
         except TypeError:  # it has slots
@@ -151,6 +161,15 @@ def _fields(value: object) -> dict[str, object]:
     raise _UnknownError
 
 
+@functools.lru_cache
+def _field_names(kind: type) -> list[str] | None:
+    """Give the names of a dataclass's fields; None of other classes."""
+    if not dataclasses.is_dataclass(kind):
+        return None
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+@functools.lru_cache
 def _class_name(kind: type) -> str:
     """Name a class of this package, whose contents are in the key, or of Python; no other."""
     package = kind.__module__.partition(".")[0]
@@ -169,7 +188,7 @@ def _contents(roots: tuple[Path, ...]) -> str:
     package = Path(str(clgraph.__file__)).resolve().parent
     files = sorted({entry.path: entry for root in (package, *roots) for entry in _files(root)})
     said = [(path, *_stamp(Path(path))) for path in files]
-    key = _sha256(json.dumps(said))
+    key = _sha256(repr(said))
     cache = named_cache(FOLDER, FOLDER_LIMIT_BYTES)
     kept = cache.load(key) if cache else None
     if kept is not None:

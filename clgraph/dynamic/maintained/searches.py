@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import bfs
 from clgraph.algorithms.components.plan import connected_components
 from clgraph.device import Memory
+from clgraph.device.hardware.measured import JOINED_COMPONENTS_ANEW
 from clgraph.dynamic.maintained.following import Follower
 from clgraph.dynamic.storage.store import copied
 from clgraph.errors import VerificationError
@@ -105,8 +106,11 @@ class BFS(Follower):
             self.launch(log, "follow_loses", change.batch.count, *change.keys, hops, flag)
             return None if flag.read()[0] else _Hops(hops, n)
         decreased, decreased_next = (
-            self._memory.upload("decreased", np.zeros(n, np.uint8)) for _ in range(2)
+            self._memory.allocate("decreased", n, np.uint8) for _ in range(2)
         )
+        for array in (decreased, decreased_next):
+            event = array.clear()
+            log.add(event, event)
         args = (*change.keys, hops, decreased, flag)
         self.launch(log, "follow_shorten", change.batch.count, *args)
         rows = (change.after.pointer, change.after.used, change.after.pools[0], np.uint32(n))
@@ -131,7 +135,9 @@ class ConnectedComponents(Follower):
 
     Notes
     -----
-    Edges that join join components, by their labels, in host memory. Edges that leave may part one;
+    Edges that join two components of a graph on a CPU join them by their labels, in host memory;
+    GPUs find components anew in less time. Other edges that join change nothing. Edges that leave
+    may part a component;
     those that leave no other edge between the two components they would lie between cannot be known
     from others, so components are found anew when somebody asks.
 
@@ -182,6 +188,8 @@ class ConnectedComponents(Follower):
         apart = sources != targets
         if not apart.any():
             return labels
+        if JOINED_COMPONENTS_ANEW.on(self.graph.device.traits):
+            return None
         count = int(labels.max()) + 1
         sparse = module("scipy.sparse")
         ends = (sources[apart], targets[apart])

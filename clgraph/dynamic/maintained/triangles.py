@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import Memory
 from clgraph.dynamic.maintained.following import Follower, check_rows
-from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,9 +140,12 @@ class TriangleCounter(Follower):
 
     def found(self) -> _Counts:
         """Count anew."""
-        graph = self.graph.to_graph()
+        graph = self.graph
         per: Literal["vertex", "total"] = "vertex" if self._per_vertex else "total"
-        result = Triangles(graph, device=self.graph.device, clean=True).run(per)
+        try:
+            result = Triangles(graph).run(per)
+        except InvalidGraphError:  # self-loops, of which there are none in packed rows
+            result = Triangles(graph.to_graph(), device=graph.device, clean=True).run(per)
         vertices = None
         if result.values is not None and self._per_vertex:
             vertices = self._memory.upload("triangles", result.values.astype(np.uint64))
@@ -175,7 +178,9 @@ class TriangleCounter(Follower):
         tally = self._memory.upload("tally", np.zeros(4, np.uint64))
         fields: tuple[Any, ...] = ()
         if self._per_vertex:
-            fields = (self._memory.upload("changes", np.zeros(n, np.uint64)),)
+            fields = (self._memory.allocate("changes", n, np.uint64),)
+            event = fields[0].clear()
+            log.add(event, event)
         items = change.batch.count * self.graph.device.traits.lanes
         args = (store.pointer, store.used, store.pools[0], np.uint32(apart), tally, *fields)
         params = {"per_vertex": self._per_vertex}

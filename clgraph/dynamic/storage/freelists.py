@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory
+from clgraph.device import Memory, Mirror
 from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 
@@ -66,6 +66,7 @@ class Outcome:
     __slots__ = ("missed", "rounds", "tops", "words")
 
     def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
+        control = control.copy()  # the next batch's counts come to the same place
         self.words = control[parity * SLOT_WORDS : (parity + 1) * SLOT_WORDS]
         next_tops = (1 - parity) * SLOT_WORDS + WORDS["TOPS"]
         self.tops = control[next_tops : next_tops + CLASSES]
@@ -104,6 +105,8 @@ class FreeLists:
         uint32 [2 * CLASSES]: where the list of each class begins; how many it has room for.
     control : Allocation
         uint32: counts of the next batch, and of the one before; then the words of the barrier.
+    mirror : Mirror
+        What the host sees of them.
     parity : int
         Which of the two are the next batch'.
     firsts, rooms, tops : int64 arrays [CLASSES]; tops may be uint32
@@ -116,6 +119,7 @@ class FreeLists:
     handles: Allocation
     lists: Allocation
     control: Allocation
+    mirror: Mirror
     parity: int
     firsts: NDArray[np.int64]
     rooms: NDArray[np.int64]
@@ -134,11 +138,13 @@ class FreeLists:
         for first, handles in zip(firsts.tolist(), free, strict=True):
             held[first : first + len(handles)] = handles
         memory = Memory(device)
+        control = memory.upload("update_counts", _control(tops))
         return cls(
             arrays,
             memory.upload("free_blocks", held),
             memory.upload("free_lists", np.concatenate([firsts, rooms]).astype(np.uint32)),
-            memory.upload("update_counts", _control(tops)),
+            control,
+            Mirror(device, control, 0, CONTROL_WORDS),
             0,
             firsts,
             rooms,
@@ -161,7 +167,8 @@ class FreeLists:
 
     def outcome(self) -> Outcome:
         """Read what the last batch counted."""
-        return Outcome(self.control.read(), self.parity)
+        self.mirror.refresh()
+        return Outcome(self.mirror.words, self.parity)
 
     def after(self, outcome: Outcome) -> FreeLists:
         """Give what they are after a batch."""
@@ -170,6 +177,7 @@ class FreeLists:
             self.handles,
             self.lists,
             self.control,
+            self.mirror,
             1 - self.parity,
             self.firsts,
             self.rooms,

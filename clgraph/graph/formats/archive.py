@@ -11,7 +11,18 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["packed"]
+__all__ = ["Archive", "packed"]
+
+
+class Archive(zipfile.ZipFile):
+    """An archive in a file that somebody else closes, of which nothing is left to do at its end.
+
+    The destructor of `zipfile` completes archives, and fails where Ctrl-C came while one was being
+    opened or written.
+    """
+
+    # Does nothing, in no line of Python: Ctrl-C that comes in a destructor is lost.
+    __del__: Any = staticmethod(bool)
 
 
 def packed(arrays: Mapping[str, Any], *, compress: bool = False) -> bytes:
@@ -27,23 +38,18 @@ def packed(arrays: Mapping[str, Any], *, compress: bool = False) -> bytes:
     Notes
     -----
     ``numpy.savez`` leaves it to ``zipfile`` to close an archive of which a member is still being
-    written: then a ValueError takes the place of Ctrl-C, and a second one follows when the
-    collector comes.
+    written: then a ValueError takes the place of Ctrl-C.
     """
     buffer = io.BytesIO()
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    archive = zipfile.ZipFile(buffer, "w", kind)
-    try:
-        for name, array in arrays.items():
-            # Of no date, so that the same arrays give the same bytes.
-            entry = zipfile.ZipInfo(f"{name}.npy")
-            entry.compress_type = kind
-            with archive.open(entry, "w", force_zip64=True) as member:
-                values = np.asanyarray(array)
-                values = values.astype(str) if values.dtype.hasobject else values
-                np.lib.format.write_array(member, values, allow_pickle=False)
-        archive.close()
-    except BaseException:
-        archive.fp = None  # closed, as far as it knows
-        raise
+    archive = Archive(buffer, "w", kind)
+    for name, array in arrays.items():
+        # Of no date, so that the same arrays give the same bytes.
+        entry = zipfile.ZipInfo(f"{name}.npy")
+        entry.compress_type = kind
+        with archive.open(entry, "w", force_zip64=True) as member:
+            values = np.asanyarray(array)
+            values = values.astype(str) if values.dtype.hasobject else values
+            np.lib.format.write_array(member, values, allow_pickle=False)
+    archive.close()
     return buffer.getvalue()

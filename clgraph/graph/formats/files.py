@@ -142,6 +142,14 @@ class Source:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file = self._spooled(file)
         self._raw = io.BufferedReader(file)
+        try:
+            self._begin()
+        except BaseException:
+            self._raw.close()
+            raise
+
+    def _begin(self) -> None:
+        """Look at the first bytes, and decide how to read the others."""
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
         self._errors = _DAMAGED
         self.compression = compressed_by(self._raw.peek(8)[:8])
@@ -162,12 +170,18 @@ class Source:
         descriptor, name = tempfile.mkstemp(prefix="clgraph-")
         kept = io.FileIO(descriptor, "r+")
         os.unlink(name)  # noqa: PTH108 - a name, not a path
-        with stream:
-            while piece := stream.read(_PIECE_BYTES):
-                kept.write(piece)
-                if kept.tell() > most:
-                    self.fail(f"there are more than {most} bytes; pass max_bytes= if that is right")
-        kept.seek(0)
+        try:
+            with stream:
+                while piece := stream.read(_PIECE_BYTES):
+                    kept.write(piece)
+                    if kept.tell() > most:
+                        self.fail(
+                            f"there are more than {most} bytes; pass max_bytes= if that is right"
+                        )
+            kept.seek(0)
+        except BaseException:
+            kept.close()
+            raise
         return kept
 
     def check_size(self) -> None:

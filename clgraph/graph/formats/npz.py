@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.csr import Array
-from clgraph.graph.formats.archive import packed
+from clgraph.graph.formats.archive import Archive, packed
 from clgraph.graph.formats.assemble import choose_weights
 from clgraph.graph.formats.files import Source
 from clgraph.graph.graph import Graph
@@ -68,7 +68,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
 def _arrays(source: Source) -> dict[str, Array]:
     """Arrays of the archive that mean something here, after a look at what they would take."""
     try:
-        with zipfile.ZipFile(source.seekable()) as archive:
+        with Archive(source.seekable()) as archive:
             infos = {info.filename: info for info in archive.infolist()}
             names = [name for name in _ARRAYS if f"{name}.npy" in infos]
             total = sum(infos[f"{name}.npy"].file_size for name in names)

@@ -31,21 +31,21 @@ def acyclic(graph: NetworkxGraph) -> bool:
     return not graph.loops and Searches.of(graph).strong_components().count == graph.n
 
 
-def generations(graph: NetworkxGraph) -> Iterator[NDArray[np.int64]]:
+def generations(graph: NetworkxGraph) -> Iterator[list[int]]:
     """Vertices all of whose predecessors came before, round by round, as networkx finds them."""
-    waits_for = np.bincount(graph.edge_targets, minlength=graph.n)
-    ready = np.flatnonzero(waits_for == 0)
-    starts, edge_targets = graph.starts.astype(np.int64), graph.edge_targets
-    while ready.size:
+    # Lists, since there may be as many rounds as vertices; with wide ones arrays are no faster.
+    waits_for = np.bincount(graph.edge_targets, minlength=graph.n).tolist()
+    starts, edge_targets = graph.starts.tolist(), graph.edge_targets.tolist()
+    ready = [vertex for vertex, count in enumerate(waits_for) if not count]
+    while ready:
         yield ready
-        counts = starts[ready + 1] - starts[ready]
-        first = np.repeat(starts[ready] - np.cumsum(counts) + counts, counts)
-        met = edge_targets[first + np.arange(first.size)]
-        waits_for -= np.bincount(met, minlength=graph.n)
-        # In the order in which the last edge into each is looked at.
-        free = met[::-1][waits_for[met[::-1]] == 0]
-        _, place = np.unique(free, return_index=True)
-        ready = free[np.sort(place)[::-1]].astype(np.int64)
+        free = []  # in the order in which the last edge into each is looked at
+        for source in ready:
+            for target in edge_targets[starts[source] : starts[source + 1]]:
+                waits_for[target] -= 1
+                if not waits_for[target]:
+                    free.append(target)
+        ready = free
 
 
 def _reached(graph: NetworkxGraph, source: Any, *, back: bool) -> set[Any]:
@@ -112,8 +112,8 @@ class Reachability:
             raise nx.NetworkXError(NO_ORDER)
         done = 0
         for ready in generations(G):
-            done += ready.size
-            yield [G.names[v] for v in ready.tolist()]
+            done += len(ready)
+            yield [G.names[v] for v in ready]
         if done < G.n:
             raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 

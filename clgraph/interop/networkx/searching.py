@@ -227,14 +227,14 @@ def tree_paths(names: list[Any], before: list[int], vertices: list[int]) -> dict
     """Paths of nodes to vertices of a tree in which roots are before themselves."""
     known: dict[int, list[Any]] = {}
     for vertex in vertices:
-        way = []
-        while vertex not in known:  # predecessors at distance 0 may come later
-            if before[vertex] == vertex:
-                known[vertex] = [names[vertex]]
+        way, above = [], vertex
+        while above not in known:  # predecessors at distance 0 may come later
+            if before[above] == above:
+                known[above] = [names[above]]
                 break
-            way.append(vertex)
-            vertex = before[vertex]  # noqa: PLW2901 - walks up
-        path = known[vertex]
+            way.append(above)
+            above = before[above]
+        path = known[above]
         for step in reversed(way):
             path = known[step] = [*path, names[step]]
     return {names[vertex]: known[vertex] for vertex in vertices}

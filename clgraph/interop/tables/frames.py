@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.totals import Searcher, together
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.scc.plan import scc
 from clgraph.device import device as find_device
@@ -84,17 +84,14 @@ def hops(
 ) -> Any:
     """See `Graph.bfs`."""
     names, numbers = numbers_of(graph, sources)
-    rows = np.empty((numbers.size, graph.n), np.int32) if out is None else out
-    if rows.shape != (numbers.size, graph.n) or rows.dtype != np.int32:
+    shape = (numbers.size, graph.n)
+    if out is not None and (out.shape != shape or out.dtype != np.int32):
         raise InvalidArgumentError(
-            f"out has shape {rows.shape} and type {rows.dtype}; it needs "
-            f"({numbers.size}, {graph.n}) and int32."
+            f"out has shape {out.shape} and type {out.dtype}; it needs {shape} and int32."
         )
     searcher = _searcher(graph, batch, device)
-    done = 0
-    for block in searcher.blocks(numbers, 4):
-        rows[done : done + block.size] = searcher.distances(block)
-        done += block.size
+    parts = (searcher.distances(block) for block in searcher.blocks(numbers, 4))
+    rows = together(parts, shape, np.int32, out)
     return rows if as_numpy else _frame(rows, names, graph)
 
 

@@ -111,11 +111,7 @@ class Operations:
                 raise VerificationError("no work-item ran to its end.")
 
         body = unroll * max(self.paths, 1)
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=items * unroll,
             counts={self.feature: items * unroll * self.instructions},
@@ -123,5 +119,4 @@ class Operations:
             spans=spans,
             units=units,
             check=check,
-            kept=made.kept,
         )

@@ -74,11 +74,7 @@ class Chase:
 
         requests = made.items / traits.lanes * unroll
         moved = float(made.items * unroll * 8)
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=requests,
             counts={"constant_bytes": moved} if self.space == "constant" else {},
@@ -86,7 +82,6 @@ class Chase:
             spans=spans,
             units=traits.compute_units if self.everywhere else 1,
             bytes_moved=moved,
-            kept=made.kept,
         )
 
     def _words(self, size: int) -> int:

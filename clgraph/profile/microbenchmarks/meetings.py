@@ -56,11 +56,7 @@ class GridBarrier:
                 state.write(np.zeros(STATE_WORDS, np.uint32))
                 raise VerificationError("a work-group waited in vain for the others.")
 
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=1.0,
             counts={"grid_barriers": 1.0},
@@ -68,7 +64,6 @@ class GridBarrier:
             spans=None,
             units=traits.compute_units,
             check=check,
-            kept=made.kept,
         )
 
 
@@ -89,16 +84,11 @@ class Nothing:
         def arguments(_: int) -> tuple[Any, ...]:
             return sink, NEVER
 
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=1.0,
             counts={},
             body=0,
             spans=None,
             units=device.traits.compute_units,
-            kept=made.kept,
         )

@@ -115,11 +115,7 @@ class Lines:
         # What travels are sectors of 32 bytes, which a lane's word shares with its neighbours'.
         sectors = -(-self.together * self.width * WORD_BYTES // 32)
         moved = made.items / self.together * unroll * sectors * 32
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=requests,
             counts={"memory_bytes": moved},
@@ -127,7 +123,6 @@ class Lines:
             spans=spans,
             units=traits.compute_units,
             bytes_moved=moved,
-            kept=made.kept,
         )
 
 
@@ -180,11 +175,7 @@ class Words:
         requests = made.items / device.traits.lanes * unroll
         moved = float(made.items * unroll * WORD_BYTES)
         feature = {"local": "local_bytes", "global": "cache_bytes"}[self.space]
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=requests,
             counts={feature: moved * self.conflicts},
@@ -192,7 +183,6 @@ class Words:
             spans=spans,
             units=device.traits.compute_units,
             bytes_moved=moved,
-            kept=made.kept,
         )
 
 
@@ -239,11 +229,7 @@ class Copy:
                     f"copying in elements of {self.element_bytes} bytes changed the data."
                 )
 
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=2.0 * size / LINE_BYTES,
             counts={"memory_bytes": 2.0 * size},
@@ -252,7 +238,6 @@ class Copy:
             units=device.traits.compute_units,
             bytes_moved=2.0 * size,
             check=check,
-            kept=made.kept,
         )
 
 
@@ -298,11 +283,7 @@ class RandomWords:
             ("atomic", True): "atomics",
             ("atomic", False): "cached_atomics",
         }[self.way, missing]
-        return Prepared(
-            made.program,
-            made.kernel,
-            made.groups,
-            made.group_size,
+        return made.prepared(
             arguments,
             operations=accesses,
             counts={feature: accesses, "integer_operations": 4 * accesses},
@@ -310,5 +291,4 @@ class RandomWords:
             spans=None,
             units=device.traits.compute_units,
             bytes_moved=accesses * WORD_BYTES,
-            kept=made.kept,
         )

@@ -166,6 +166,35 @@ class Plan:
         simd_groups = -(-self.items // self.device.traits.lanes)
         return self.upload("spans", np.zeros(3 * simd_groups, np.uint64))
 
+    def prepared(
+        self,
+        arguments: Callable[[int], tuple[Any, ...]],
+        *,
+        operations: float,
+        counts: dict[str, float],
+        body: int,
+        spans: Allocation | None,
+        units: int,
+        bytes_moved: float = 0.0,
+        check: Callable[[int], None] | None = None,
+    ) -> Prepared:
+        """Give it as it is to be launched, with what a round does; see `Prepared`."""
+        return Prepared(
+            self.program,
+            self.kernel,
+            self.groups,
+            self.group_size,
+            arguments,
+            operations,
+            counts,
+            body,
+            spans,
+            units,
+            bytes_moved,
+            check,
+            self.kept,
+        )
+
 
 def plan(
     device: Device,

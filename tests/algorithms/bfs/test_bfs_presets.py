@@ -43,7 +43,7 @@ WIDE = cg.from_edges(
 
 
 def counted(name):
-    return lambda _, result: result.stats.tallies[name]
+    return lambda _, result: result.stats.counters[name]
 
 
 def queued(_plan, result):
@@ -51,7 +51,7 @@ def queued(_plan, result):
     return int(result._found.levels[1, 0])
 
 
-def told(name):
+def tallied(name):
     return lambda _, result: result.stats.tallies[name]
 
 
@@ -165,8 +165,8 @@ ENTERPRISE = [
     Row("enterprise", "four classes of vertices by degree", {"classes": 1},
         lambda plan, result: tuple(classes(plan, result) > 0), graph=DENSE, source=HUB),
     Row("enterprise", "hubs decide when to pull", {"switching": "edges", "gamma": None},
-        told("switches"), graph=HALF_HUBS, more={"gamma": 50, "hub_floor": 10}),
-    Row("enterprise", "hubs are cached", {"hub_cache": 0}, told("hits"), graph=DENSE, source=HUB,
+        tallied("switches"), graph=HALF_HUBS, more={"gamma": 50, "hub_floor": 10}),
+    Row("enterprise", "hubs are cached", {"hub_cache": 0}, tallied("hits"), graph=DENSE, source=HUB,
         more={"gamma": 1, "hub_floor": 60}),
 ]  # fmt: skip
 ROWS = [*CULLING, *BFS_4K, *HELIX, *ENTERPRISE]

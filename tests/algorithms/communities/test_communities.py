@@ -132,6 +132,39 @@ def test_quality_is_igraphs(device):
         assert cg.louvain(graph, device=device).modularity > 0.98 * wanted
 
 
+def best_modularity(graph):
+    """Try all ways to part a few vertices."""
+    sources, targets, weights = graph.listed_edges()
+    ways = [[0]]
+    for _ in range(graph.n - 1):
+        ways = [[*way, label] for way in ways for label in range(max(way) + 2)]
+    network = igraph.Graph(n=graph.n, edges=np.column_stack([sources, targets]))
+    return max(network.modularity(way, weights=weights.tolist()) for way in ways)
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("kind", [cg.Louvain, cg.Leiden])
+def test_neighbours_do_not_take_each_others_places_for_ever(device, kind, monkeypatch):
+    """Those of one class move at once; found on six vertices and a parallel edge."""
+
+    def found():
+        results = [kind(graph, device=device).run() for graph in graphs]
+        return max(level["passes"] for one in results for level in one.stats.levels), results
+
+    graphs = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        ends, weights = rng.integers(0, 6, (2, 8)), rng.integers(1, 10, 8)
+        graphs.append(cg.from_edges(*ends, weights, n=6, directed=False, symmetrize=True))
+    passes, results = found()
+    assert passes < moving.MOST_PASSES
+    wanted = [best_modularity(graph) for graph in graphs]
+    np.testing.assert_allclose([one.modularity for one in results], wanted, atol=0.1)
+    assert np.mean([one.modularity for one in results]) > 0.95 * np.mean(wanted)
+    monkeypatch.setattr(moving, "OTHER_CLASSES", 0)
+    assert found()[0] == moving.MOST_PASSES
+
+
 @on_both
 def test_planted_parts_are_found(device):
     rng = np.random.default_rng(1)
@@ -158,11 +191,10 @@ def refined_parts(graph, device, resolution=1.0):
     plan = cg.Leiden(graph, device=device)
     levels, level, log = plan._levels, plan._first, SweepLog()
     level.labels.write(np.zeros(graph.n, np.uint32))
-    seed = np.uint32(1)
-    levels.order(log, level, seed)
+    levels.order(log, level, 1)
     levels.start(log, level, given=True)
     scale = Scale.of(plan.total, resolution)
-    parts = moving.refined(log, levels, level, scale, seed, report=lambda: None).read(graph.n)
+    parts = moving.refined(log, levels, level, scale, report=lambda: None).read(graph.n)
     cuts = levels.sums("cuts", graph.n).read(graph.n)
     totals = levels.sums("part_totals", graph.n).read(graph.n)
     return parts, cuts, totals

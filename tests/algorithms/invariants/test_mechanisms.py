@@ -28,6 +28,7 @@ from clgraph.algorithms.invariants.inference import (
 )
 from clgraph.algorithms.invariants.sweep import Sweeper
 from clgraph.algorithms.invariants.templates import Template
+from clgraph.device import Allocation, Kernel
 from clgraph.device.lazy import cl
 from clgraph.device.memory.staging import Staging
 
@@ -196,6 +197,8 @@ def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
                 assert chunks.copied_bytes == 4 * 3 * chunk.elements
                 first, needed = chunks.copied_bytes, np.array([False, True, False])
             elif number == 1:
+                assert chunks.copied_bytes == first + 4 * config.ahead * chunk.elements
+                chunk.copy_ahead()  # as behind a launch
                 assert chunks.copied_bytes == first + 4 * (1 + config.ahead) * chunk.elements
             rows = chunk.buffer.read().reshape(3, -1)
             begin = sum(s.padded for s in chunks._spans[:number])
@@ -211,6 +214,19 @@ def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
         chunks.close()
 
 
+def copied_trace(variables, kind, limited, device, monkeypatch):
+    """Give numbers that are copied in parts, as to a GPU, though a processor could read them."""
+    values = generate_trace(variables, 0, 400_000, mode="interval").numeric.values[:, :400_000]
+    trace = Trace.of(values.astype(np.float64))
+    trace = trace.pinned(device) if kind == "pinned" else trace
+    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
+    if limited:
+        gc.collect()
+        limit = device.ledger.used_bytes + values.nbytes // 2
+        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    return trace
+
+
 @pytest.mark.parametrize("kind", ["staged", "pinned"])
 @pytest.mark.parametrize("limited", [False, True])
 def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_device, monkeypatch):
@@ -218,15 +234,7 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
 
     Where nothing is to be copied ahead, no copy of part 2 has begun while part 1 is mined.
     """
-    values = generate_trace(3, 0, 400_000, mode="interval").numeric.values[:, :400_000]
-    trace = Trace.of(values.astype(np.float64))
-    trace = trace.pinned(any_device) if kind == "pinned" else trace
-    # What a processor could read in place is copied here, as to a GPU.
-    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
-    if limited:
-        gc.collect()
-        limit = any_device.ledger.used_bytes + values.nbytes // 2
-        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    trace = copied_trace(3, kind, limited, any_device, monkeypatch)
     gate = cl.UserEvent(any_device.context)
     send, failed = Chunks._send, Sweeper.failed
     sent, mined, copies = [], [], {}
@@ -238,8 +246,8 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
 
     def held_up(self, number, *rest):
         if number == 2 and self._ahead:
-            for future in copies[1].staged:
-                future.result()  # those of part 1 are before the barrier
+            for piece in copies[1].staged:
+                piece.result()  # those of part 1 are before the barrier
             cl.enqueue_barrier(self._copies.queue, wait_for=[gate])
             timer.start()
         sent.append(number)
@@ -270,6 +278,59 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
     assert mined[0] == (1, closed)
     assert mined[1] == (3, closed)
     assert len(mined) == 2
+
+
+@pytest.mark.parametrize("kind", ["staged", "pinned"])
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("inference", [False, True])
+def test_copies_are_enqueued_behind_the_launch_that_they_run_beside(
+    kind, limited, inference, any_device, monkeypatch
+):
+    """Checklist 20: launch of part n, copies of n + ahead, the wait for n; or all in turn.
+
+    However soon copies end, there are some to run while every kernel does.
+    """
+    trace = copied_trace(4, kind, limited, any_device, monkeypatch)
+    send, target, launch, read = Chunks._send, Chunks._target, Kernel.launch, Allocation.read
+    steps = []
+
+    def spy(what, real, name):
+        def noting(self, *args, **options):
+            steps.append((what, name(self, args)))
+            return real(self, *args, **options)
+
+        return noting
+
+    monkeypatch.setattr(Chunks, "_send", spy("send", send, lambda _, args: args[0]))
+    monkeypatch.setattr(Kernel, "launch", spy("launch", launch, lambda kernel, _: kernel.name))
+    monkeypatch.setattr(Allocation, "read", spy("read", read, lambda *_: None))
+    made = []
+
+    def making(self, number, span):
+        made.append((len(steps), number))
+        return target(self, number, span)
+
+    monkeypatch.setattr(Chunks, "_target", making)
+    for ahead in (0, 1, 2):
+        config = MiningConfig(chunk_bytes=1 << 18, ahead=ahead)
+        plan = InvariantMiner(["a <= b"], inference=inference, config=config, device=any_device)
+        steps.clear()
+        made.clear()
+        result = plan.run(trace)
+        assert len(result) == 6
+        assert result.stats.kept != limited
+        sends = [at for at, (what, _) in enumerate(steps) if what == "send"]
+        numbers = [steps[at][1] for at in sends]
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) > 6
+        for at, number in zip(sends, numbers, strict=True):
+            before, after = steps[at - 1][0], steps[(at + 1) % len(steps)][0]
+            if number > ahead > 0:  # those before it are under way when part 0 has been looked at
+                assert (before, after) == ("launch", "read"), (number, ahead)
+                # Its room was made before that launch, for which making it would wait.
+                assert any(n == number and step < at for step, n in made), (number, ahead)
+            elif ahead == 0:
+                assert before != "launch", number
 
 
 def test_rows_of_which_nothing_is_left_are_not_copied(device):

@@ -10,6 +10,7 @@ from clocks import Work
 from searches import MIXED, MIXED_ONE_WAY, MIXED_SOURCES, expected_distances
 
 import clgraph as cg
+from clgraph.cluster import multi_search
 
 HOPS = {
     "state": {
@@ -96,3 +97,24 @@ def test_what_is_refused(changes, complaint, any_device):
     given = {"devices": [any_device], "totals": TOTALS, **HOPS, **changes}
     with pytest.raises(cg.InvalidArgumentError, match=complaint):
         cg.DividedSearches(MIXED, **given)
+
+
+def test_threads_that_do_not_say_yet_that_they_began_are_waited_for(monkeypatch):
+    """Found by Ctrl-C at every opcode: between its beginning and saying so a thread has no join."""
+    asked = []
+
+    def join(thread):
+        asked.append(thread)
+        if len(asked) < 3:
+            raise RuntimeError("cannot join thread before it is started")
+
+    share = multi_search._Share(None, None, None)
+    share.end()  # never begun: nothing to wait for
+    assert not asked
+    share.stop()
+    share.run()  # stopped before: no plan is asked for anything
+    assert share.error is None
+    monkeypatch.setattr(multi_search._Share, "ident", 1)
+    monkeypatch.setattr(multi_search._Share, "join", join)
+    share.end()
+    assert len(asked) == 3

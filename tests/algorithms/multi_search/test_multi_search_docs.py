@@ -9,8 +9,8 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "multi-search.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
-def test_there_are_three():
-    assert len(EXAMPLES) == 3
+def test_there_are_four():
+    assert len(EXAMPLES) == 4
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(1, len(EXAMPLES) + 1))

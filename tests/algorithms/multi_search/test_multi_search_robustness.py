@@ -88,6 +88,30 @@ def test_no_stray_access_with_several_work_items(tmp_path):
     run_under_oclgrind(SEARCHES, json.dumps(case), log_folder=tmp_path, checks=("UNINITIALIZED",))
 
 
+LENGTHS = """
+import sys
+import numpy as np
+import clgraph as cg
+from clgraph.algorithms.multi_search.weighted import WeightedSearcher
+
+rng = np.random.default_rng(2)
+ends = rng.integers(0, 40, (2, 160))
+graph = cg.from_edges(*ends, rng.integers(0, 99, 160).astype(np.float32), n=44)
+sources = np.arange(0, 44, 9)
+config = cg.MultiSearchConfig(group_size=int(sys.argv[1]))
+many, one = (
+    WeightedSearcher(graph, cg.device(), method, config if method == "multi-search" else None)
+    for method in ("multi-search", "single")
+)
+assert (many.distances(sources) == one.distances(sources)).all()
+"""
+
+
+@pytest.mark.parametrize(("items", "check"), [(1, "DATA_RACES"), (4, "UNINITIALIZED")])
+def test_no_stray_access_where_vertices_are_set_aside(items, check, tmp_path):
+    run_under_oclgrind(LENGTHS, str(items), log_folder=tmp_path, checks=(check,))
+
+
 INTERRUPTED = """
 import gc, json, os, signal, sys, threading
 sys.path.insert(0, "tests")

@@ -1,5 +1,6 @@
 """Triangles, by the checklist of their specification (TC-01 to TC-12, TC-23, TC-24)."""
 
+import tracemalloc
 from functools import cache
 from itertools import combinations
 
@@ -447,10 +448,26 @@ def test_bitmap_probes_are_those_of_its_orientation(any_device):
             break
         # Vertices of one degree are ranked as they come: no edge joins two of them.
         graph = undirected(sources[~alike], targets[~alike], n=graph.n)
-    result = cg.Triangles(graph, config="bitmap", device=any_device).run()
+    assert cg.Triangles(graph, config="bitmap", device=any_device).run().stats.probes is None
+    config = cg.TrianglesConfig(intersect="bitmap", order="degree", counters=True)
+    result = cg.Triangles(graph, config=config, device=any_device).run()
     outs = np.bincount(sources[graph.degrees[targets] > graph.degrees[sources]], minlength=graph.n)
     assert outs.max() > 10
     assert result.stats.probes == (outs * (outs - 1) // 2).sum()
+
+
+@pytest.mark.parametrize("config", ["auto", "bitmap"])
+def test_a_total_makes_no_arrays_on_the_host(config, pocl):
+    """What was not asked for, counts of vertices and edges or of probes, costs a run nothing."""
+    graph = cg.generate.mesh(300, 300, seed=3)
+    plan = cg.Triangles(graph, config=config, device=pocl)
+    plan.run()
+    tracemalloc.start()
+    plan.run()
+    plan.run(prepare=True)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < graph.n
 
 
 @pytest.mark.parametrize("name", ["classic-karate", "classic-lesmis", "wiki-vote"])
@@ -530,7 +547,7 @@ def test_the_graph_keeps_its_turned_edges(any_device):
         ({"order": "degree", "cover": True}, "leave out"),
         ({"intersect": "bitmap", "cover": True}, "leave out"),
         ({"intersect": Merge("row"), "order": "degree"}, "leave out"),
-        ({"intersect": "bitmap", "counters": True}, "merge, path and search"),
+        ({"intersect": Merge("row"), "counters": True}, "edges and bitmaps"),
         ({"group_size": 0}, "group_size=0"),
         ({"group_size": True}, "group_size=True"),
     ],

@@ -1,0 +1,180 @@
+"""The greatest truss, searched for in smaller graphs that hold it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from clgraph.algorithms.truss.narrowing import FEW_TRIANGLES, SHARES, Narrowing, Supports
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
+from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
+from clgraph.engine.sweeps import SweepLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from clgraph.algorithms.truss.config import TrussConfig
+    from clgraph.algorithms.truss.edges import Edges
+    from clgraph.device import Device, Memory
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["Found", "Greatest"]
+
+
+class Found(NamedTuple):
+    """What a run found.
+
+    Attributes
+    ----------
+    max_k : int or None
+        The greatest k, where that was asked for.
+    left : int
+        Edges of the truss, or all.
+    read : callable
+        Gives the numbers or the mask.
+    peeled, probes
+        What peeled, and each k that a search tried, with whether there is such a truss.
+    method : str
+        How triangles were known.
+    """
+
+    max_k: int | None
+    left: int
+    read: Callable[[], NDArray[Any]]
+    peeled: Sequence[Peeled] = ()
+    probes: Sequence[tuple[int, bool]] = ()
+    method: str = ""
+
+
+class Greatest:
+    """The search for the greatest truss of a graph whose edges' triangles are counted.
+
+    A k is guessed from the supports; the graph that holds the trusses from there on is made on the
+    device, its triangles listed, and it is peeled level by level from that k on, or k bisected for
+    in it where the configuration says so. Where that graph has no such truss the
+    guess is lowered, so the result is exact whatever the guess.
+
+    Parameters
+    ----------
+    config : TrussConfig
+        What was asked for.
+    edges : Edges
+        Of the graph.
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from.
+
+    Attributes
+    ----------
+    most : int
+        No truss is of a greater k; known after a run.
+    """
+
+    def __init__(self, config: TrussConfig, edges: Edges, device: Device, memory: Memory) -> None:
+        self._config, self._edges = config, edges
+        self._device, self._memory = device, memory
+        self._narrowing = Narrowing(edges, device, memory)
+        self._peeling: Peeling | None = None
+        self.most = 0
+
+    @staticmethod
+    def may_run(config: TrussConfig, simple: Graph) -> bool:
+        """Whether the configuration leaves it open how the greatest k is found, and places fit."""
+        return config.triangles != "rows" and config.search != "bottom-up" and simple.m < 2**32
+
+    @property
+    def source_hash(self) -> str:
+        """Hash of what peels; empty before it has."""
+        return "" if self._peeling is None else self._peeling.source_hash
+
+    def run(
+        self,
+        log: SweepLog,
+        parts: dict[str, SweepLog],
+        simple: Graph,
+        progress: Progress | None,
+    ) -> Found | None:
+        """Search; None where a smaller graph would not pay, or its lists do not fit."""
+        whole = self._edges
+        supports = Supports(whole.histogram(log))
+        self.most = supports.bound(simple.max_degree + 1)
+        if supports.triangles <= FEW_TRIANGLES:
+            return None
+        for share in SHARES:
+            edges_most = share * whole.count
+            k = min(supports.least(edges_most), self.most)
+            if k == LEAST_K or supports.kept(k) > edges_most:
+                continue
+            parts["narrow"] = SweepLog()
+            edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most)
+            log.add_all(parts["narrow"])
+            if edges is not None:
+                if not edges.may_list():
+                    return None
+                found = self._searched(log, parts, edges, (k - 1, bound), simple, progress)
+                if found is not None:
+                    return found
+            self.most = k - 1
+        return None
+
+    def _searched(
+        self,
+        log: SweepLog,
+        parts: dict[str, SweepLog],
+        edges: Edges,
+        bounds: tuple[int, int],
+        simple: Graph,
+        progress: Progress | None,
+    ) -> Found | None:
+        """List the triangles of a smaller graph and bisect; None where it has no such truss."""
+        parts["list"] = SweepLog()
+        incidence = edges.lists(parts["list"])
+        log.add_all(parts["list"])
+        peeling = self._peeling
+        if peeling is None or (peeling.items, peeling.incidence.total) != (
+            edges.count,
+            incidence.total,
+        ):
+            self._peeling = None  # gives its memory back before the next takes some
+            peeling = Peeling(
+                self._config, self._device, self._memory, edges.count, incidence, ABOVE - 1
+            )
+        peeling.incidence, self._peeling = incidence, peeling
+        tried: list[tuple[int, Peeled]] = []
+        low, numbers = bounds[0], 0
+        if self._config.search == "bisection":
+            # Who is left has got no number.
+            k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, progress)
+            peeled = [one for _, one in tried]
+        else:
+            peeled = [
+                peeling.run(
+                    log,
+                    lambda: peeling.begin(log, edges.supports),
+                    left=peeling.items,
+                    levels=(low + 1 - ABOVE, NO_LEVEL),
+                    progress=progress,
+                )
+            ]
+            k = numbers = peeled[0].level + ABOVE - 1
+        if k == low:
+            return None
+        marks = self._memory.allocate("greatest_truss", simple.m, np.uint32)
+        event = marks.clear()
+        log.add(event, event)
+        edges.mark(log, peeling.numbers, numbers, simple, marks)
+        if numbers:
+            left = int(np.count_nonzero(peeling.numbers.read() == k))
+        return Found(
+            k,
+            left,
+            lambda: marks.read() != 0,
+            peeled,
+            [(each, one.left > 0) for each, one in tried],
+            incidence.kind,
+        )

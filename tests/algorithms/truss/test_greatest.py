@@ -1,0 +1,125 @@
+"""The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
+
+import numpy as np
+import pytest
+from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
+
+import clgraph as cg
+from clgraph.algorithms.triangles.orient import BUCKETS
+from clgraph.algorithms.truss import greatest, narrowing
+from clgraph.device import Allocation, Kernel
+from clgraph.engine.sweeps import SweepLog
+
+on_both = pytest.mark.runtimes("pocl", "intel")
+
+
+def sparse_and_clique(n, edges, clique, seed):
+    """Give a random graph and a clique among its first vertices."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, n, (2, edges))
+    ends = ends[:, ends[0] != ends[1]]
+    inner = np.array([(a, b) for a in range(clique) for b in range(a)]).T
+    return undirected(*np.concatenate([ends, inner], axis=1), n=n)
+
+
+GRAPHS = {
+    "clique": lambda: sparse_and_clique(400, 2500, 12, 1),
+    "cliques": hub_and_cliques,
+    "random": lambda: random_graph(70, 1100, 5),
+    "kron": lambda: cg.generate.kron(9, seed=3),
+    "tube": lambda: tube(40),
+    "forest": lambda: undirected(np.arange(40), np.arange(1, 41)),
+}
+
+
+@pytest.mark.parametrize("search", [None, "bisection"])
+@pytest.mark.parametrize("shares", [narrowing.SHARES, (0.9,), (0.001, 0.02, 0.9), ()])
+@on_both
+def test_the_greatest_truss_whatever_is_guessed(shares, search, device, monkeypatch):
+    """KT-04: guesses that are too high, too low, and none; a second run is as the first."""
+    monkeypatch.setattr(greatest, "SHARES", shares)
+    monkeypatch.setattr(narrowing, "FEW_TRIANGLES", 100)
+    monkeypatch.setattr(greatest, "FEW_TRIANGLES", 0)
+    narrowed = []
+    for name, make in GRAPHS.items():
+        given = cg.Truss(make(), device=device, clean=True).simple
+        numbers = truss_numbers_of(given)
+        plan = cg.Truss(given, config=cg.TrussConfig(search=search), device=device)
+        for prepare in (False, True):
+            found = plan.run(greatest=True, prepare=prepare)
+            assert found.max_k == found.k == numbers.max(), name
+            np.testing.assert_array_equal(found.mask, numbers == numbers.max())
+            assert 2 * found.count == (numbers == numbers.max()).sum()
+        np.testing.assert_array_equal(plan.run().numbers, numbers)
+        assert plan.run(greatest=True).max_k == numbers.max()
+        narrowed += [name] * ("narrow" in found.stats.parts)
+    assert ("clique" in narrowed) == bool(shares)
+
+
+def test_a_smaller_graph_has_fewer_triangles_to_list(pocl, monkeypatch):
+    """Of a clique in a large sparse graph its triangles are listed, and few others.
+
+    Where there are few in all, listing them takes no longer than making a smaller graph.
+    """
+    graph = sparse_and_clique(2000, 30_000, 30, 2)
+    plan = cg.Truss(graph, device=pocl)
+    whole = plan.run(greatest=True)
+    assert (whole.max_k, whole.stats.triangles) == (30, cg.triangle_count(graph, device=pocl))
+    assert "narrow" not in whole.stats.parts
+    monkeypatch.setattr(greatest, "FEW_TRIANGLES", whole.stats.triangles - 1)
+    found = plan.run(greatest=True)
+    assert found.max_k == 30
+    bisecting = cg.Truss(graph, config=cg.TrussConfig(search="bisection"), device=pocl)
+    assert bisecting.run(greatest=True).stats.probes == [(30, True)]
+    assert found.stats.triangles > 8000
+    assert found.stats.visited < 4060
+    assert plan.source_hash
+
+
+def test_bounds_by_supports():
+    """No bound is less than what it bounds; below 2,048 all are exact."""
+    rng = np.random.default_rng(3)
+    for most in (3, 40, 3000, 200_000):
+        values = rng.integers(0, most, 5000)
+        places = np.searchsorted(narrowing.LEAST, values, side="right") - 1
+        buckets = np.bincount(places[values > 0], minlength=BUCKETS)
+        supports = narrowing.Supports(buckets)
+        ks = np.arange(3, min(most, 400) + 3)
+        kept = (values[None] >= ks[:, None] - 2).sum(axis=1)
+        fits = ks[kept >= ks * (ks - 1) // 2].max(initial=2)
+        assert supports.bound(2**31) == fits
+        assert values.sum() // 3 * 0.9 <= supports.triangles <= values.sum() // 3
+        assert supports.bound(2) == 2
+        np.testing.assert_array_equal([supports.kept(k) for k in ks.tolist()], kept)
+        for edges in (0, 10, 2500, 5000):
+            least = supports.least(edges)
+            assert supports.kept(least) <= edges
+            if 3 < least < 2050:
+                assert (values >= least - 3).sum() > edges
+    assert (np.diff(narrowing.LEAST) > 0).all()
+
+
+def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
+    """Sizes are known from the first run: all that peeling needs is enqueued without a look."""
+    plan = cg.Truss(random_graph(70, 1100, 5), config="lists", device=pocl)
+    plan.run()
+    happened = []
+
+    def noted(owner, method, name):
+        original = getattr(owner, method)
+
+        def call(self, *args, **options):
+            happened.append(name or self.name)
+            return original(self, *args, **options)
+
+        monkeypatch.setattr(owner, method, call)
+
+    noted(Kernel, "launch", "")
+    for owner, method in ((Allocation, "read"), (Allocation, "write"), (SweepLog, "wait")):
+        noted(owner, method, "host waits")
+    plan.run(prepare=True)
+    peels = happened.index("truss_peel")
+    assert peels > 8
+    assert "host waits" not in happened[:peels]
+    # What brings numbers to stored edges is enqueued before the host reads what peeling noted.
+    assert happened.index("edges_scatter") < happened.index("host waits")

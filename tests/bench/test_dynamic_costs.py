@@ -1,0 +1,33 @@
+"""The study of what changing graphs costs, and the picture of their rates."""
+
+import json
+
+import pytest
+
+from bench.studies import dynamic, dynamic_costs
+
+
+def test_study_of_what_follows(tmp_path, capsys):
+    out = tmp_path / "record.json"
+    given = ["--device", "pocl", "--scale", "8", "--most", "2", "--updates", "200"]
+    assert dynamic_costs.main([*given, "--output", str(out)]) == 0
+    record = json.loads(out.read_text())
+    assert record["schema"] == "clgraph-study-dynamic-costs"
+    for name in ("triangles", "triangles of vertices", "distances", "components"):
+        figures = record["following"][name]["0"]
+        assert figures["in_ms"] >= figures["in_follow_ms"] > 0
+        assert figures["followed"] > 0
+    assert record["energy"]["road uniform"]["updates"] > 300
+    assert "joules per million updates" in capsys.readouterr().out
+
+
+def test_picture_of_rates(tmp_path):
+    pytest.importorskip("matplotlib")
+    auto = {"insert_ms": 0.2, "delete_ms": 0.1}
+    rates = {"4 auto": auto | {"edges": 9000}, "5 auto": auto | {"edges": 90_000}}
+    record = {"device": "a card", "graphs": {"kron rmat": rates | {"n": 5, "4 rows": {}}}}
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    out = tmp_path / "rates.svg"
+    given = ["--record", str(tmp_path / "record.json"), "--plot", str(out)]
+    assert dynamic.main(given) == 0
+    assert "kron rmat, delete" in out.read_text()

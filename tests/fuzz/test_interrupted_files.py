@@ -81,7 +81,8 @@ def test_reading(kind, tried, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [".mtx", ".txt.gz"])
-def test_reading_by_scipy(kind, tried, tmp_path, monkeypatch):
+def test_reading_by_pyarrow(kind, tried, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
     monkeypatch.setattr(seam, "LEAST_BYTES", 0)
     monkeypatch.setattr(seam, "BLOCK_BYTES", 64)
     path = tmp_path / f"graph{kind}"

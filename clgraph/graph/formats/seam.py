@@ -1,204 +1,167 @@
-"""Who turns text into columns of numbers: SciPy's reader of Matrix Market, or the own tokenizer.
+"""Who turns text into columns of numbers: pyarrow's reader of CSV, if there is one, or ours.
 
-The two give the same arrays. SciPy's, which is fast_matrix_market and uses all processors, reads a
-block of plain lines as if it were a matrix. Lines are plain if they are alike but for their digits
-and the spelling of their weights. SciPy stops at the first byte that a number cannot have and says
-nothing of what follows on the line, so all that is looked at before. A block in which anything is
-odd, and so every error, is left to the tokenizer.
+The two give the same arrays. pyarrow reads whole blocks in which nothing is odd, several at once in
+threads. It refuses most of what the tokenizer refuses; what it would read otherwise is looked for
+here. Any other block, and so every error, is left to the tokenizer.
 """
 
-import io
+import importlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats.files import Block, Source
-from clgraph.graph.formats.tokens import separator_table
-from clgraph.graph.modules import module
+from clgraph.graph.survey import processors
 
-__all__ = ["BLOCK_BYTES", "Columns", "PlainBlocks", "worth_it"]
+__all__ = ["BLOCK_BYTES", "Columns", "PlainBlocks", "Rules", "threads", "worth_it"]
 
 Columns = tuple[Array, Array, Array | None]
 
-LEAST_BYTES = 1 << 22  # below, the tokenizer is done before SciPy's reader is imported
-BLOCK_BYTES = 1 << 23  # SciPy gives a mebibyte of them to each of its threads
-_PIECE_BYTES = 1 << 17  # looked at together: temporaries stay in the cache of a core
+LEAST_BYTES = 1 << 24  # below, the tokenizer is done before pyarrow is imported
+BLOCK_BYTES = 1 << 22  # measured: with less, a fifth goes into starting to read each
+MOST_THREADS = 8  # one thread that cuts blocks has no more to give away
 _OF_COMPRESSED = 4  # times its size is what compressed text of graphs expands to, at least
-_LINES_LOOKED_AT = 100  # for the first that is neither blank nor a comment
 _MOST_SPACES = 32  # between two numbers
-_MOST_ID = 1 << 53  # from here on float64, as which ids next to decimal numbers come, may be wrong
 _MOST_WEIGHT = 1 << 63  # what has no point must be less
-_DIGITS = b"0123456789"
-_SMALL_E = bytes.maketrans(b"E", b"e")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ONLY_SPACES = bytes.maketrans(b"\t\r", b"  ")
-_SPACE, _PLUS, _MINUS, _ZERO, _E = b" +-0e"
 
 
 def worth_it(source: Source) -> bool:
-    """Whether a file is large enough for SciPy's reader."""
-    return source.size_bytes * (_OF_COMPRESSED if source.compression else 1) >= LEAST_BYTES
+    """Whether a file is large enough for pyarrow, and that is installed."""
+    if source.size_bytes * (_OF_COMPRESSED if source.compression else 1) < LEAST_BYTES:
+        return False
+    try:
+        importlib.import_module("pyarrow.csv")
+    except ImportError:
+        return False
+    return True
+
+
+def threads() -> int:
+    """How many blocks to read at once."""
+    return min(processors(), MOST_THREADS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
-    """What is left of a plain line without its digits.
+class Rules:
+    """What lines must look like.
 
     Attributes
     ----------
-    before, behind : bytes
-        What stands on either side of the signs, point and exponent of the weight.
-    gap : bytes
-        What stands between two numbers, one character.
-    weighted : bool
-        Whether there is a weight.
-    """
-
-    before: bytes
-    behind: bytes
-    gap: bytes
-    weighted: bool
-
-    def kind(self, bones: bytes, lines: int) -> str | None:
-        """Field of a matrix with such lines, "integer" or "real"; None if one is of other shape.
-
-        Parameters
-        ----------
-        bones : bytes
-            All lines without their digits.
-        lines : int
-            How many there are.
-        """
-        alike = (self.before + self.behind) * lines
-        if bones == alike:
-            return "integer"
-        if not self.weighted:
-            return None
-        if bones.replace(b"-" + self.behind, self.behind) == alike:
-            return "integer"
-        for mark in (b"e-", b"e+", b"e", b".", b"-"):
-            bones = bones.replace(mark + self.behind, self.behind)
-        return "real" if bones == alike else None
-
-
-class PlainBlocks:
-    """Reads blocks in which nothing is odd.
-
-    Parameters
-    ----------
-    separators, comments, marker, leading, base, weight_column
+    columns, base, weight_column, integer_weights, separators, marker, leading
         As in a layout.
     ids : pair of int
         How many vertices there are at either end.
     """
 
-    def __init__(
-        self,
-        *,
-        separators: bytes,
-        comments: bytes,
-        marker: bytes,
-        leading: bool,
-        base: int,
-        weight_column: int | None,
-        ids: tuple[int, int],
-    ) -> None:
-        self._table = separator_table(separators, marker)
-        self._comments = comments
-        self._opening = marker + b" " if leading else b""
-        gaps = marker if marker and not leading else b" \t" + separators
-        self._gaps = [bytes([gap]) for gap in gaps]
-        self._base = base
-        self._weight_column = weight_column
-        self._ids = min(ids[0], _MOST_ID), min(ids[1], _MOST_ID)
+    columns: tuple[int, ...]
+    base: int
+    weight_column: int | None
+    integer_weights: bool
+    separators: bytes
+    marker: bytes
+    leading: bool
+    ids: tuple[int, int]
 
-    def columns_of(self, block: Block) -> int:
-        """Tokens on the first line that has some; 0 if that does not come soon."""
-        lines = io.BytesIO(block.data)
-        for _ in range(_LINES_LOOKED_AT):
-            line = lines.readline()
-            if line[:1] not in self._comments or not line:
-                words = line.translate(self._table).replace(b"\1", b" ").split()
-                if words:
-                    return len(words)
-        return 0
 
-    def read(self, block: Block, columns: int) -> Columns | None:
-        """Edges of a block with so many tokens on a line; None if there are none or any is odd."""
+class PlainBlocks:
+    """Reads blocks in which nothing is odd; may be called by several threads at once."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._arrow: Any = importlib.import_module("pyarrow")
+        self._csv: Any = importlib.import_module("pyarrow.csv")
+        self._rules = rules
+        between = rules.marker and not rules.leading
+        self._gaps = rules.marker if between else b" \t" + rules.separators
+        self._dtypes = [index_dtype(most) for most in rules.ids]
+        # What the last block had, which the next is likely to have.
+        self._decimals = False
+
+    def read(self, block: Block) -> tuple[int, Columns] | None:
+        """Give the numbers on each line, and the edges; None if anything is odd."""
+        data = block.data
+        # pyarrow reads hexadecimal integers, and skips a mark where it begins to read.
+        if b"x" in data or b"X" in data or data.startswith(_BYTE_ORDER_MARK):
+            return None
         if block.long_line() is not None:
             return None
-        found = self._read(block.data, block.lines, columns)
-        if found is None and (data := _with_single_spaces(block.data)) != block.data:
-            found = self._read(data, block.lines, columns)
+        # It takes a carriage return for the end of a line.
+        found = None if b"\r" in data else self._read(data)
+        if found is None and (tidy := _with_single_spaces(data)) != data:
+            found = self._read(tidy)
         return found
 
-    def _read(self, data: bytes, lines: int, columns: int) -> Columns | None:
-        bones = data.translate(_SMALL_E, _DIGITS)
-        shape = self._shape(bones[: bones.find(b"\n") + 1], columns)
-        kind = shape.kind(bones, lines) if shape else None
-        body = self._without_openings(data, lines)
-        if shape is None or kind is None or body is None:
+    def _read(self, data: bytes) -> tuple[int, Columns] | None:
+        rules = self._rules
+        line = data[: data.find(b"\n")]
+        gap = next((gap for gap in self._gaps if gap in line), self._gaps[0])
+        columns = line.count(gap) + 1 - rules.leading
+        if columns not in rules.columns:
             return None
-        # Lines of a sparse matrix have a row and a column, both from 1, and perhaps an entry.
-        # What has more numbers, or ids from 0, is read as a dense one, number after number.
-        sparse = self._base == 1 and columns == 2 + shape.weighted
-        if sparse:
-            body = body if shape.gap.isspace() else body.replace(shape.gap, b" ")
-            field = kind if shape.weighted else "pattern"
-            head = f"coordinate {field} general\n{self._ids[0]} {self._ids[1]} {lines}\n"
-        else:
-            body = body.replace(shape.gap, b"\n")
-            head = f"array {kind} general\n{columns} {lines}\n"
-        text = b"%%MatrixMarket matrix " + head.encode() + body
-        numbers = np.frombuffer(text, np.uint8)[len(text) - len(body) - 1 :]
-        marked = b"-" in bones or b"e" in bones
-        if not _begins_right(numbers, kind) or (marked and not _is_marked_right(numbers)):
-            return None
-        try:
-            matrix = module("scipy.io").mmread(io.BytesIO(text))
-        except (ValueError, OverflowError):  # what SciPy says of text that it cannot read
-            return None
-        if sparse:
-            src, dst, weights = matrix.row, matrix.col, matrix.data
-        else:
-            src, dst = matrix[:2] - self._base if self._base else matrix[:2]
-            weights = matrix[self._weight_column].copy() if shape.weighted else None
-        return self._checked(src, dst, weights if shape.weighted else None, signed=b"-" in bones)
-
-    def _shape(self, line: bytes, columns: int) -> _Shape | None:
-        """Shape of the lines of which one is this without its digits; None if it is odd."""
-        bare = line.translate(None, b"+-.e")
-        place = columns - 1 if self._weight_column is None else self._weight_column
-        weighted = self._weight_column is not None and place < columns
-        place = min(place, columns - 1)
-        for gap in self._gaps:
-            for end in (b"\n", b"\r\n"):
-                before, behind = self._opening + gap * place, gap * (columns - 1 - place) + end
-                if before + behind == bare:
-                    return _Shape(before, behind, gap, weighted)
+        weighted = rules.weight_column is not None and rules.weight_column < columns
+        kinds = ["int64", "float64"]
+        if not weighted or rules.integer_weights:
+            kinds = kinds[:1]
+        elif self._decimals:
+            kinds = kinds[1:]
+        for kind in kinds:
+            found = self._parsed(data, chr(gap), columns, kind if weighted else None)
+            if found is not None:
+                self._decimals = kind == "float64"
+                return columns, found
         return None
 
-    def _without_openings(self, data: bytes, lines: int) -> bytes | None:
-        """Take from each line the marker that it begins with; None if one does not."""
-        if not self._opening:
-            return data
-        body = (b"\n" + data).replace(b"\n" + self._opening, b"\n")[1:]
-        return body if len(body) == len(data) - lines * len(self._opening) else None
+    def _parsed(self, data: bytes, gap: str, columns: int, weight: str | None) -> Columns | None:
+        """Edges of lines with so many numbers; None if one is no such line."""
+        rules, arrow, csv = self._rules, self._arrow, self._csv
+        # What is neither id nor weight must be a number too, or lines could be too short.
+        types = [arrow.float64()] * columns
+        types[:2] = [arrow.uint32() if t is np.int32 else arrow.uint64() for t in self._dtypes]
+        if weight is not None:
+            types[rules.weight_column] = getattr(arrow, weight)()
+        if rules.leading:
+            types.insert(0, arrow.dictionary(arrow.int32(), arrow.binary()))
+        names = [str(column) for column in range(len(types))]
+        try:
+            table = csv.read_csv(
+                arrow.BufferReader(data),
+                csv.ReadOptions(use_threads=False, block_size=len(data), column_names=names),
+                csv.ParseOptions(delimiter=gap, quote_char=False, ignore_empty_lines=False),
+                csv.ConvertOptions(
+                    column_types=dict(zip(names, types, strict=True)),
+                    null_values=[],
+                    check_utf8=False,
+                ),
+            )
+        except ValueError:  # what pyarrow says of text that is not of these types
+            return None
+        found = [column.chunk(0) for column in table.columns]
+        if rules.leading:
+            marks = found.pop(0).dictionary
+            if len(marks) != 1 or marks[0].as_py() != rules.marker:
+                return None
+        src, dst = (ids.to_numpy() for ids in found[:2])
+        weights = None if weight is None else found[rules.weight_column].to_numpy()
+        if weights is not None and not _is_weight(weights, signed=b"-" in data):
+            return None
+        for ends, most in zip((src, dst), rules.ids, strict=True):
+            if not rules.base <= ends.min() <= ends.max() < most + rules.base:
+                return None
+        src, dst = (
+            ends.view(dtype) for ends, dtype in zip((src, dst), self._dtypes, strict=True)
+        )
+        return (src - rules.base, dst - rules.base, weights) if rules.base else (src, dst, weights)
 
-    def _checked(
-        self, src: Array, dst: Array, weights: Array | None, *, signed: bool
-    ) -> Columns | None:
-        """Look at the numbers themselves; None if one may not be what stands in the text."""
-        for ends, most in zip((src, dst), self._ids, strict=True):
-            if not 0 <= ends.min() <= ends.max() < most:
-                return None
-        if weights is not None:
-            if not -_MOST_WEIGHT < weights.min() <= weights.max() < _MOST_WEIGHT:
-                return None
-            if signed and (weights == 0).any():  # -0.0 as an entry of a dense matrix becomes 0.0
-                return None
-        first, second = (index_dtype(most) for most in self._ids)
-        return src.astype(first, copy=False), dst.astype(second, copy=False), weights
+
+def _is_weight(weights: Array, *, signed: bool) -> bool:
+    """Whether all are finite, and the tokenizer would find the same."""
+    if not -_MOST_WEIGHT < weights.min() <= weights.max() < _MOST_WEIGHT:
+        return False
+    # Of -0 without a point, the tokenizer may make an integer.
+    return not signed or weights.dtype.kind == "i" or not np.signbit(weights[weights == 0]).any()
 
 
 def _with_single_spaces(data: bytes) -> bytes:
@@ -212,34 +175,3 @@ def _with_single_spaces(data: bytes) -> bytes:
             break
         data = data.replace(b"  ", b" ")
     return data.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
-
-
-def _begins_right(text: Array, kind: str) -> bool:
-    """Whether no number begins with zeros, which count where digits are counted.
-
-    That of a decimal number with a sign is looked at elsewhere.
-    """
-    behind = _ZERO if kind == "integer" else _SPACE + 1  # bytes below come before a number
-    for begin in range(0, len(text) - 2, _PIECE_BYTES):
-        piece = text[begin : begin + _PIECE_BYTES + 2]
-        zeros = (piece[1:-1] == _ZERO) & (piece[:-2] < behind) & (piece[2:] >= _ZERO)
-        if zeros.any():
-            return False
-    return True
-
-
-def _is_marked_right(text: Array) -> bool:
-    """Whether signs and exponents stand where they should.
-
-    SciPy leaves out what follows a number. That each weight has at most a sign, a point, an e and
-    its sign, in this order, is known from the shape of the lines.
-    """
-    small = text | np.uint8(0x20)
-    exponent = small == _E
-    places = np.flatnonzero(exponent | (text == _MINUS) | (text == _PLUS))
-    exponent = exponent[places]
-    first = (text[places - 1] <= _SPACE) & (text[places] == _MINUS)
-    second = small[places - 1] == _E
-    last = text[places + 1] <= _SPACE
-    zeros = first & (text[places + 1] == _ZERO) & (text[places + 2 - last] >= _ZERO)
-    return bool((exponent | first | second).all() and not (last | zeros).any())

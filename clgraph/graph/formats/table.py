@@ -1,21 +1,22 @@
 """Edge lists as tables: lines of two vertex ids and, perhaps, a weight."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
+from clgraph.graph.ahead import in_order
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Block, Source
-from clgraph.graph.formats.seam import Columns, PlainBlocks
+from clgraph.graph.formats.seam import Columns, PlainBlocks, Rules
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table
 
 __all__ = ["EdgeTable", "Layout", "blank_comments", "read_table"]
 
 _MARK = 1  # what the first marker of a separator_table becomes
 _NEWLINE = 0x0A
-_MAX_ID_DIGITS = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def read_table(
         For the first line that is not as it should be.
     """
     reader = _TableReader(layout, ids, rows, what)
-    parts = list(_parts(source, reader))
+    with closing(_parts(source, reader)) as read:
+        parts = list(read)
     found = sum(len(part[0]) for part in parts)
     if rows is not None and found < rows:
         source.fail(f"the file ends after {found} of the {rows} {what} that its header declares")
@@ -126,15 +128,19 @@ def read_table(
     )
 
 
-def _parts(source: Source, reader: "_TableReader") -> Iterator[Columns]:
-    """Edges of block after block: by SciPy where nothing is odd, else by the tokenizer."""
-    plain = reader.plain(source) if seam.worth_it(source) else None
-    for block in source.blocks(block_bytes=seam.BLOCK_BYTES if plain else None):
-        quick = reader.quick(plain, block) if plain else None
-        if quick is None:
-            yield from map(reader.read, block.parts())
-        else:
-            yield quick
+def _parts(source: Source, reader: "_TableReader") -> Generator[Columns, None, None]:
+    """Edges of block after block: by pyarrow where nothing is odd, else by the tokenizer."""
+    if not seam.worth_it(source):
+        yield from map(reader.read, source.blocks())
+        return
+    plain = PlainBlocks(reader.rules(source))
+    blocks = source.blocks(block_bytes=seam.BLOCK_BYTES)
+    with closing(in_order(blocks, plain.read, seam.threads())) as found:
+        for block, quick in found:
+            if quick is not None and reader.accepts(*quick):
+                yield quick[1]
+            else:
+                yield from map(reader.read, block.parts())
 
 
 def blank_comments(data: bytes, marks: bytes) -> bytes:
@@ -165,37 +171,29 @@ class _TableReader:
         self.columns = 0
         self.table = separator_table(layout.separators, layout.marker)
 
-    def plain(self, source: Source) -> PlainBlocks:
-        """Give what reads the blocks in which nothing is odd."""
+    def rules(self, source: Source) -> Rules:
+        """Say what lines of a file must look like."""
         layout = self.layout
         most = source.most_vertices()
         first, second = (most if ids is None else ids for ids in self.ids)
-        return PlainBlocks(
-            separators=layout.separators,
-            comments=layout.comments,
-            marker=layout.marker,
-            leading=layout.leading,
+        return Rules(
+            columns=layout.columns,
             base=layout.base,
             weight_column=layout.weight_column,
+            integer_weights=layout.integer_weights,
+            separators=layout.separators,
+            marker=layout.marker,
+            leading=layout.leading,
             ids=(first, second),
         )
 
-    def quick(self, plain: PlainBlocks, block: Block) -> Columns | None:
-        """Edges of a block in which nothing is odd; None if the tokenizer has to look at it."""
-        columns = self.columns or plain.columns_of(block)
-        if columns not in self.layout.columns:
-            return None
-        if self.rows is not None and self.found + block.lines > self.rows:
-            return None
-        found = plain.read(block, columns)
-        if found is None:
-            return None
-        weights = found[2]
-        if self.layout.integer_weights and weights is not None and weights.dtype.kind == "f":
-            return None
-        self.columns = columns
-        self.found += block.lines
-        return found
+    def accepts(self, columns: int, edges: Columns) -> bool:
+        """Whether a block fits those before it; what does not, `read` has to refuse."""
+        found = self.found + len(edges[0])
+        if self.columns not in (0, columns) or (self.rows is not None and found > self.rows):
+            return False
+        self.columns, self.found = columns, found
+        return True
 
     def read(self, block: Block) -> Columns:
         """Edges of one block."""
@@ -320,7 +318,7 @@ class _TableReader:
         if not whole.isdigit():
             kind = "is negative" if whole[:1] == b"-" and whole[1:].isdigit() else "is no integer"
             problem = f"vertex id {text} {kind}; ids are integers from {base}"
-        elif len(whole) <= _MAX_ID_DIGITS and int(whole) < base:
+        elif base and not whole.strip(b"0"):
             problem = f"vertex id {text} is below {base}, where this format begins to count"
         elif ids is not None:
             problem = f"vertex id {text} is beyond the {ids} vertices that the header declares"

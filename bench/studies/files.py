@@ -3,7 +3,7 @@
 ``python -m bench.studies.files --folder DIR --output record.json``: a Kronecker graph is written to
 the folder in each format (where its file is not there yet), shuffled where the name says so, with
 comments and heads as the format has them. Each file is then read from a warm cache, in turn by
-SciPy's reader where blocks are plain and by the tokenizer alone; megabytes are 10**6 bytes of the
+pyarrow's reader where blocks are plain and by the tokenizer alone; megabytes are 10**6 bytes of the
 file, and seconds are those of the clock and of all processors. ``read`` is all of `clgraph.read`,
 ``columns`` what of it turns bytes into columns of numbers. Readers of other libraries, where
 installed, read the plainest of the files. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()``
@@ -60,7 +60,7 @@ FILES = {
     "graph.sg": (None, False),
     "graph.wsg": ("integers", False),
 }
-WAYS = ("SciPy", "tokenizer")
+WAYS = ("pyarrow", "tokenizer")
 BINARY = (".npz", ".sg", ".wsg")
 
 
@@ -102,7 +102,7 @@ def make(folder: Path, scale: int, names: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def read_by(way: str) -> Iterator[None]:
-    """Have blocks read by SciPy, whatever the size of a file, or by the tokenizer."""
+    """Have blocks read by pyarrow, whatever the size of a file, or by the tokenizer."""
     before = seam.LEAST_BYTES
     seam.LEAST_BYTES = 0 if way == WAYS[0] else 1 << 62
     try:

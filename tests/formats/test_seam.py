@@ -2,6 +2,7 @@
 
 import random
 import struct
+import sys
 import threading
 import tracemalloc
 from pathlib import Path
@@ -14,7 +15,7 @@ from mutation import Files
 import clgraph.graph as cgg
 from clgraph.errors import GraphFormatError
 from clgraph.graph import ahead
-from clgraph.graph.formats import files, seam
+from clgraph.graph.formats import files, seam, table
 from clgraph.graph.formats.registry import FORMATS
 
 CORPUS = Path(__file__).resolve().parents[1] / "fuzz" / "corpus"
@@ -96,16 +97,16 @@ def both(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     # Threads for a hundred bytes cost scipy's reader of numbers a hundred times what they save.
     monkeypatch.setattr("scipy.io._fast_matrix_market.PARALLELISM", 1, raising=False)
-    plain = seam.PlainBlocks.read
+    accepts = table._TableReader.accepts
     rows = 0
 
-    def counted(*args):
+    def counted(reader, columns, edges):
         nonlocal rows
-        found = plain(*args)
-        rows += 0 if found is None else len(found[1][0])
-        return found
+        accepted = accepts(reader, columns, edges)
+        rows += accepted * len(edges[0])
+        return accepted
 
-    monkeypatch.setattr(seam.PlainBlocks, "read", counted)
+    monkeypatch.setattr(table._TableReader, "accepts", counted)
 
     def read(data, name, block_bytes, *, parts=1, **options):
         nonlocal rows
@@ -356,6 +357,62 @@ def test_small_files_are_left_to_the_tokenizer(tmp_path, monkeypatch):
     assert cgg.read(path).m == 2
 
 
+def test_without_pyarrow_the_tokenizer_reads(tmp_path, monkeypatch):
+    path = tmp_path / "graph.el"
+    path.write_bytes(b"0 1\n1 2\n")
+    monkeypatch.setattr(seam, "LEAST_BYTES", 0)
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    assert cgg.read(path).m == 2
+
+
+LINES = b"".join(b"%d %d %d\n" % (i, i + 1, i % 7) for i in range(10, 90))  # of eight bytes
+BLOCK = len(LINES) - 8  # the first line is looked at before blocks are read
+
+
+@pytest.mark.parametrize(
+    "second", [b"10 11\n", b"10 11 1 7\n", b"\xef\xbb\xbf10 11 1\n", b"# odd\n"]
+)
+def test_a_block_of_its_own_that_does_not_fit_the_first(both, second):
+    """What pyarrow would read, were there nothing before it."""
+    first, again, rows = both(LINES + second * 200, "snap", BLOCK)
+    assert first == again
+    assert rows == 80
+    if second[:1] != b"#":
+        assert ":81: " in again
+
+
+def test_integers_in_one_block_and_decimals_in_another(both):
+    decimals = LINES.replace(b" 6\n", b" 6.5\n").replace(b" 5\n", b" 9007199254740993\n")
+    for data in (LINES + decimals, decimals + LINES, decimals + LINES + decimals):
+        first, second, rows = both(data, "snap", BLOCK)
+        assert first == second
+        assert rows == data.count(b"\n")
+
+
+@pytest.mark.parametrize("weight", ["-9223372036854775808", "9223372036854775808", "-0"])
+def test_weights_that_a_block_of_decimals_would_change(both, weight):
+    """A part of it without a point is a matter of integers."""
+    data = LINES + f"3 4 {weight}\n".encode() + LINES + b"3 4 0.5\n"
+    first, second, rows = both(data, "snap", 512, parts=8)
+    assert first == second
+    assert rows == 0
+
+
+def test_zeros_before_a_number_count_for_nothing(both):
+    body = b"%s1 %s2 %s3\n" % ((b"0" * 40,) * 3) + b"2 1 -%s5\n" % (b"0" * 40) + LINES
+    for head in (b"", b"7 8 0.5\n"):
+        first, second, rows = both(head + body, "snap", 1 << 20)
+        assert first == second
+        assert rows == 82 + bool(head)
+    for wrong in (b"0" * 40 + b"1" * 20, b"0" * 40 + b"9" * 19):
+        first, second, rows = both(LINES + wrong + b" 1 2\n", "snap", 1 << 20)
+        assert first == second
+        assert ":81: vertex id 000" in second
+    first, second, rows = both(b"1 2\n" * 9 + b"0" * 40 + b" 2\n", "koblenz", 1 << 20)
+    assert first == second
+    assert "is below 1" in second
+
+
 @pytest.mark.parametrize("least", [0, 1 << 60])
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, ending):
@@ -380,7 +437,7 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, end
     with pytest.raises(KeyboardInterrupt):
         cgg.read(path, progress=stop)
     assert len(told) == 5
-    assert len(threads) == bool(ending)
+    assert bool(threads) == (least == 0 or bool(ending))
     for thread in threads:
         thread.join(10)
         assert not thread.is_alive()

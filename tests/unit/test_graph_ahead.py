@@ -1,10 +1,57 @@
-"""Calls made ahead in a thread: how far, in what order, and what is raised in its turn."""
+"""Work done ahead in threads: its bounds, its order, and what is raised in its turn."""
 
 import threading
 
 import pytest
 
-from clgraph.graph.ahead import Ahead
+from clgraph.graph.ahead import Ahead, in_order
+
+
+def test_results_come_in_order_with_what_they_are_of():
+    assert list(in_order(range(100), lambda x: x * x, 3)) == [(x, x * x) for x in range(100)]
+    assert list(in_order([], str, 2)) == []
+
+
+def test_no_more_is_taken_than_twice_the_threads_ahead():
+    taken = []
+    found = in_order((taken.append(x) or x for x in range(50)), str, 2)
+    for count in range(50):
+        next(found)
+        assert len(taken) <= count + 1 + 2 * 2
+    found.close()
+
+
+def test_an_error_of_the_source_comes_after_what_was_before_it():
+    def things():
+        yield from range(3)
+        raise OSError("gone")
+
+    found = in_order(things(), str, 2)
+    assert [next(found)[0] for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(OSError, match="gone"):
+        next(found)
+
+
+def test_an_error_of_the_work_comes_in_its_turn():
+    found = in_order([2, 1, 0, 4], lambda x: 4 // x, 2)
+    assert [next(found)[1] for _ in range(2)] == [2, 4]
+    with pytest.raises(ZeroDivisionError):
+        next(found)
+
+
+def test_ctrl_c_in_the_source_is_raised_at_once():
+    def things():
+        yield 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        next(in_order(things(), str, 2))
+
+
+def test_things_are_worked_on_at_once():
+    """Each waits for the other, which it would for ever in one thread."""
+    together = threading.Barrier(2, timeout=60)
+    assert len(list(in_order(range(8), lambda _: together.wait(), 2))) == 8
 
 
 def test_calls_are_made_ahead_so_far_and_no_further():

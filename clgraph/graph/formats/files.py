@@ -30,7 +30,6 @@ _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then s
 _LINE_BYTES = 1 << 20
 _LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
-_NEWLINE = 0x0A
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
 _CEILING = 1 << 36
 STDIN = "-"
@@ -71,15 +70,12 @@ class Block:
         The lines; the last one ends with a newline even if the file does not.
     line : int
         Number of the first line, from 1.
-    lines : int
-        How many there are.
     source : Source
         Where they come from.
     """
 
     data: bytes
     line: int
-    lines: int
     source: "Source"
 
     def parts(self) -> Iterator["Block"]:
@@ -87,12 +83,11 @@ class Block:
         begin, line = 0, self.line
         while begin < len(self.data):
             end = self.data.find(b"\n", begin + _BLOCK_BYTES - 1) + 1 or len(self.data)
-            data = self.data[begin:end]
-            part = Block(data, line, data.count(b"\n"), self.source)
+            part = Block(self.data[begin:end], line, self.source)
             if (place := part.long_line()) is not None:
                 part.fail(place, _LONG_LINE)
             yield part
-            begin, line = end, line + part.lines
+            begin, line = end, line + part.data.count(b"\n")
 
     def long_line(self) -> int | None:
         """Where the first line begins that is longer than allowed, if any."""
@@ -287,14 +282,12 @@ class Source:
     def read_array(self, kind: np.dtype[Any], count: int) -> Array:
         """Numbers as they lie in the file, ``count`` of them or as many as there are.
 
-        Of a plain file they come straight into the array; what is compressed may not hold what it
-        says, so memory is taken as the bytes come.
+        What is compressed may not hold what it says, so memory is taken as the bytes come.
         """
         if self.compression:
             data = self.read_fully(kind.itemsize * count)
             return np.frombuffer(data, kind, len(data) // kind.itemsize)
-        left = self.size_bytes - self._raw.tell()
-        found = np.empty(min(count, left // kind.itemsize), kind)
+        found = np.empty(min(count, self.rest_bytes(0) // kind.itemsize), kind)
         room, done = found.view(np.uint8).data, 0
         while done < len(room) and (got := self._raw.readinto(room[done : done + _PIECE_BYTES])):
             done += got
@@ -385,9 +378,8 @@ class Source:
             pieces = [piece[cut:]]
             if data:
                 data = data if data.endswith(b"\n") else data + b"\n"
-                lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
-                yield Block(data, self.line, lines, self)
-                self.line += lines
+                yield Block(data, self.line, self)
+                self.line += data.count(b"\n")
             if not piece:
                 return
 

@@ -150,9 +150,7 @@ class PlainBlocks:
         for ends, most in zip((src, dst), rules.ids, strict=True):
             if not rules.base <= ends.min() <= ends.max() < most + rules.base:
                 return None
-        src, dst = (
-            ends.view(dtype) for ends, dtype in zip((src, dst), self._dtypes, strict=True)
-        )
+        src, dst = (ends.view(dtype) for ends, dtype in zip((src, dst), self._dtypes, strict=True))
         return (src - rules.base, dst - rules.base, weights) if rules.base else (src, dst, weights)
 
 

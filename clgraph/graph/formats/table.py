@@ -131,7 +131,8 @@ def read_table(
 def _parts(source: Source, reader: "_TableReader") -> Generator[Columns, None, None]:
     """Edges of block after block: by pyarrow where nothing is odd, else by the tokenizer."""
     if not seam.worth_it(source):
-        yield from map(reader.read, source.blocks())
+        for block in source.blocks():
+            yield from map(reader.read, block.parts())
         return
     plain = PlainBlocks(reader.rules(source))
     blocks = source.blocks(block_bytes=seam.BLOCK_BYTES)

@@ -101,27 +101,32 @@ class PlainBlocks:
         columns = line.count(gap) + 1 - rules.leading
         if columns not in rules.columns:
             return None
-        weighted = rules.weight_column is not None and rules.weight_column < columns
+        place = rules.weight_column
+        if place is not None and place >= columns:
+            place = None
         kinds = ["int64", "float64"]
-        if not weighted or rules.integer_weights:
+        if place is None or rules.integer_weights:
             kinds = kinds[:1]
         elif self._decimals:
             kinds = kinds[1:]
         for kind in kinds:
-            found = self._parsed(data, chr(gap), columns, kind if weighted else None)
+            weight = None if place is None else (place, kind)
+            found = self._parsed(data, chr(gap), columns, weight)
             if found is not None:
                 self._decimals = kind == "float64"
                 return columns, found
         return None
 
-    def _parsed(self, data: bytes, gap: str, columns: int, weight: str | None) -> Columns | None:
+    def _parsed(
+        self, data: bytes, gap: str, columns: int, weight: tuple[int, str] | None
+    ) -> Columns | None:
         """Edges of lines with so many numbers; None if one is no such line."""
         rules, arrow, csv = self._rules, self._arrow, self._csv
         # What is neither id nor weight must be a number too, or lines could be too short.
         types = [arrow.float64()] * columns
         types[:2] = [arrow.uint32() if t is np.int32 else arrow.uint64() for t in self._dtypes]
         if weight is not None:
-            types[rules.weight_column] = getattr(arrow, weight)()
+            types[weight[0]] = getattr(arrow, weight[1])()
         if rules.leading:
             types.insert(0, arrow.dictionary(arrow.int32(), arrow.binary()))
         names = [str(column) for column in range(len(types))]
@@ -144,7 +149,7 @@ class PlainBlocks:
             if len(marks) != 1 or marks[0].as_py() != rules.marker:
                 return None
         src, dst = (ids.to_numpy() for ids in found[:2])
-        weights = None if weight is None else found[rules.weight_column].to_numpy()
+        weights = None if weight is None else found[weight[0]].to_numpy()
         if weights is not None and not _is_weight(weights, signed=b"-" in data):
             return None
         for ends, most in zip((src, dst), rules.ids, strict=True):

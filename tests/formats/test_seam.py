@@ -198,6 +198,8 @@ def test_commas_and_markers(both):
         b"a\n",
         b"a1 2 3\n",
         b"c x\n",
+        b"b 1 2 3\n",
+        b"b 1 2 3\n" * 40,
     ):
         first, second, _ = both(b"p sp 30 41\n" + arcs + odd + arcs, "dimacs9", 48)
         assert first == second, odd
@@ -396,6 +398,17 @@ def test_weights_that_a_block_of_decimals_would_change(both, weight):
     first, second, rows = both(data, "snap", 512, parts=8)
     assert first == second
     assert rows == 0
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"\n" * 2000, b" \n"])
+def test_blank_lines_are_passed_over(both, blank):
+    for block_bytes in (BLOCK, 1 << 20):
+        first, second, rows = both(LINES + blank + LINES, "snap", block_bytes)
+        assert first == second
+    assert rows == 160
+    first, second, _ = both(LINES + blank + b"x\n", "snap", BLOCK)
+    assert first == second
+    assert f":{81 + blank.count(b'\n')}: " in second
 
 
 def test_zeros_before_a_number_count_for_nothing(both):

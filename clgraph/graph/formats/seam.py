@@ -134,7 +134,7 @@ class PlainBlocks:
             table = csv.read_csv(
                 arrow.BufferReader(data),
                 csv.ReadOptions(use_threads=False, block_size=len(data), column_names=names),
-                csv.ParseOptions(delimiter=gap, quote_char=False, ignore_empty_lines=False),
+                csv.ParseOptions(delimiter=gap, quote_char=False),
                 csv.ConvertOptions(
                     column_types=dict(zip(names, types, strict=True)),
                     null_values=[],

@@ -219,6 +219,17 @@ def test_broken_archives_are_refused(tmp_path: Path, wrong: str) -> None:
     assert read_must_fail(path).startswith(f"{path}:1: ")
 
 
+@pytest.mark.parametrize(("entries", "words"), [(1, "has 8 bytes for 2"), (3, "more than 2")])
+def test_members_of_another_length_than_they_say_are_refused(
+    tmp_path: Path, entries: int, words: str
+) -> None:
+    path = tmp_path / "broken.npz"
+    said = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }"
+    indptr = npy(said, struct.pack("<2q", 0, 2))
+    path.write_bytes(archive(indptr=indptr, indices=npy(said, bytes(8 * entries))))
+    assert words in read_must_fail(path)
+
+
 def sg(directed: int, m: int, n: int, offsets: list[int], neighbours: list[int]) -> bytes:
     arrays = np.array(offsets, "<i8").tobytes() + np.array(neighbours, "<i4").tobytes()
     return struct.pack("<Bqq", directed, m, n) + arrays

@@ -235,6 +235,14 @@ def sg(directed: int, m: int, n: int, offsets: list[int], neighbours: list[int])
     return struct.pack("<Bqq", directed, m, n) + arrays
 
 
+@pytest.mark.parametrize("kept", [20, 40, 48])
+def test_compressed_serialised_graphs_that_end_early_are_refused(tmp_path: Path, kept: int) -> None:
+    """How much there is of a compressed file shows only when it has been read."""
+    path = tmp_path / "graph.sg.gz"
+    path.write_bytes(gzip.compress(sg(0, 2, 2, [0, 1, 2], [1, 0])[:kept]))
+    assert "the file ends before the edges" in read_must_fail(path)
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -438,7 +438,7 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, end
     told, threads = [], []
 
     def start(target, args):
-        threads.append(threading.Thread(target=target, args=args))
+        threads.append(threading.Thread(target=target, args=args, daemon=True))
         threads[-1].start()
 
     monkeypatch.setattr(ahead, "start_new_thread", start)

@@ -413,11 +413,12 @@ def test_blank_lines_are_passed_over(both, blank):
 
 
 def test_zeros_before_a_number_count_for_nothing(both):
-    body = b"%s1 %s2 %s3\n" % ((b"0" * 40,) * 3) + b"2 1 -%s5\n" % (b"0" * 40) + LINES
+    zeros = b"0" * 40
+    body = b"%s1 %s2 %s3\n2 1 -%s5\n%s 1 0\n" % ((zeros,) * 5) + LINES
     for head in (b"", b"7 8 0.5\n"):
         first, second, rows = both(head + body, "snap", 1 << 20)
         assert first == second
-        assert rows == 82 + bool(head)
+        assert rows == 83 + bool(head)
     for wrong in (b"0" * 40 + b"1" * 20, b"0" * 40 + b"9" * 19):
         first, second, rows = both(LINES + wrong + b" 1 2\n", "snap", 1 << 20)
         assert first == second

@@ -116,8 +116,6 @@ def _checked(
     n, m = len(offsets) - 1, len(targets)
     try:
         csr.check_pointers(offsets, m)
-        if m and not 0 <= int(targets.min()) <= int(targets.max()) < n:
-            source.fail(f"a neighbour is not one of the {n} vertices", 1)
         indptr = offsets.astype(csr.index_dtype(max(n, m)), copy=False)
         return Graph(indptr, targets, weights, directed=directed)
     except InvalidGraphError as error:

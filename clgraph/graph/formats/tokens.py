@@ -124,7 +124,7 @@ class Tokens:
         lengths = ends - starts
         longest = int(lengths.max(initial=0))
         if longest > _MAX_DIGITS:
-            lengths = ends - self._behind_zeros(starts, ends)
+            lengths = ends - self._behind_zeros(starts)
             longest = int(lengths.max())
         if longest > _MAX_DIGITS:
             raise IntegerOverflowError(int(np.argmax(lengths > _MAX_DIGITS)))
@@ -140,10 +140,10 @@ class Tokens:
         signed: Array = numbers.view(np.int64)
         return signed
 
-    def _behind_zeros(self, starts: Array, ends: Array) -> Array:
+    def _behind_zeros(self, starts: Array) -> Array:
         """Where each token begins without the zeros before its first digit that counts."""
         others = np.flatnonzero(self.text != _ZERO)  # the text ends with one
-        behind: Array = np.minimum(others[np.searchsorted(others, starts)], ends - 1)
+        behind: Array = others[np.searchsorted(others, starts)]
         return behind
 
     def _eight_digits(self, ends: Array, lengths: Array) -> Array:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["card_state", "commit_of_checkout", "copy_bandwidth", "describe", "head_of"]
 
-PACKAGES = ("clgraph", "numpy", "scipy", "pyopencl", "mako", "nvidia-ml-py", "numba")
+PACKAGES = ("clgraph", "numpy", "scipy", "pyopencl", "mako", "nvidia-ml-py", "numba", "pyarrow")
 COPY_BYTES = 1 << 28
 COPY_REPEATS = 6
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from clgraph.graph.csr import Array
 from clgraph.threads import Worker
 
-__all__ = ["Survey", "survey"]
+__all__ = ["Survey", "processors", "survey"]
 
 # Edges looked at together. What is worked out of a block stays in the cache of a core; but threads
 # meet in the interpreter at every step, so where they are many, blocks are longer: 128 M edges took
@@ -79,7 +79,7 @@ def survey(indptr: Array, indices: Array, weights: Array | None, *, symmetry: bo
     if not m:
         return Survey(symmetric=True if symmetry else None)
     keys = Keys() if symmetry else None
-    count = min(_processors(), MOST_THREADS, m // EDGES_PER_THREAD + 1)
+    count = min(processors(), MOST_THREADS, m // EDGES_PER_THREAD + 1)
     block = BLOCK if count <= FEW_THREADS else LONG_BLOCK
     parts = [_Part(indptr, indices, weights, keys, block) for _ in range(count)]
     _together([part.look_at for part in parts], list(range(0, m, block)))
@@ -195,7 +195,8 @@ def _comparable(weights: Array) -> Array:
     return positive.view(np.uint32) if positive.itemsize == 4 else positive.view(np.uint64)
 
 
-def _processors() -> int:
+def processors() -> int:
+    """Count the processors that this process may run on."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux

@@ -19,169 +19,11 @@ import pytest
 from clocks import Work
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from malformed import HUGE, MTX, TEXT
 
 import clgraph.graph as cgg
 from clgraph.errors import GraphFormatError
 
-MTX = "%%MatrixMarket matrix coordinate "
-HUGE = 10**18
-
-# format -> what is wrong -> (text, line, words of the message)
-TEXT = {
-    "mtx": {
-        "no banner, no size": ("1 2\n2 3\n", 1, 'format="edges"'),
-        "no banner, but words": ("one two three\n", 1, 'format="edges"'),
-        "no banner, rectangular": ("3 4 1\n1 2\n", 1, 'format="edges"'),
-        "no banner, too few": ("3 3 2\n1 2\n", 2, 'format="edges"'),
-        "no banner, too many": ("3 3 1\n1 2\n2 3\n", 3, 'format="edges"'),
-        "no banner, from 0": ("3 3 2\n1 2\n0 1\n", 3, 'format="edges"'),
-        "no banner, id above n": ("3 3 2\n1 2\n2 4\n", 3, 'format="edges"'),
-        "no banner, comments only": ("% here\n% there\n", 2, 'format="edges"'),
-        "short banner": ("%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n", 1, "banner"),
-        "array": ("%%MatrixMarket matrix array real general\n1 1\n1\n", 1, "coordinate"),
-        "complex": (MTX + "complex general\n1 1 1\n1 1 1 1\n", 1, "complex"),
-        "hermitian": (MTX + "real hermitian\n1 1 1\n1 1 1\n", 1, "complex"),
-        "unknown field": (MTX + "quaternion general\n1 1 0\n", 1, "quaternion"),
-        "unknown symmetry": (MTX + "real odd\n1 1 0\n", 1, "odd"),
-        "rectangular": (MTX + "pattern general\n3 4 1\n1 2\n", 2, "square"),
-        "no size": (MTX + "pattern general\n% only\n", 2, "size line"),
-        "two sizes": (MTX + "pattern general\n3 3\n1 2\n", 2, "size line"),
-        "negative size": (MTX + "pattern general\n-3 -3 1\n1 2\n", 2, "size line"),
-        "huge size": (MTX + f"pattern general\n{HUGE} {HUGE} {HUGE}\n1 2\n", 2, "declared"),
-        "overflowing size": (MTX + f"pattern general\n{10**30} {10**30} 1\n1 2\n", 2, "size line"),
-        "huge n": (MTX + f"pattern general\n{HUGE} {HUGE} 1\n1 2\n", 2, "max_vertices"),
-        "too few": (MTX + "pattern general\n3 3 3\n1 2\n2 3\n", 4, "2 of the 3"),
-        "too many": (MTX + "pattern general\n3 3 1\n1 2\n2 3\n", 4, "goes on"),
-        "cut line": (MTX + "real general\n3 3 2\n1 2 1.5\n2 3", 4, "2 numbers"),
-        "id 0": (MTX + "pattern general\n3 3 2\n1 2\n0 3\n", 4, "below 1"),
-        "id above n": (MTX + "pattern general\n3 3 2\n1 2\n2 4\n", 4, "beyond the 3"),
-        "negative id": (MTX + "pattern general\n3 3 2\n1 2\n2 -1\n", 4, "negative"),
-        "decimal id": (MTX + "pattern general\n3 3 1\n1 2.0\n", 3, "no integer"),
-        "overflowing id": (MTX + f"pattern general\n3 3 1\n1 {10**30}\n", 3, "beyond"),
-        "nan": (MTX + "real general\n3 3 2\n1 2 1\n2 3 nan\n", 4, "finite"),
-        "inf": (MTX + "real general\n3 3 2\n1 2 1\n2 3 -inf\n", 4, "finite"),
-        "overflow to inf": (MTX + "real general\n3 3 1\n1 2 1e999\n", 3, "finite"),
-        "two points": (MTX + "real general\n3 3 1\n1 2 1.2.3\n", 3, "finite"),
-        "hex": (MTX + "real general\n3 3 1\n1 2 0x10\n", 3, "finite"),
-        "bare exponent": (MTX + "real general\n3 3 1\n1 2 1e\n", 3, "finite"),
-        "bare sign": (MTX + "real general\n3 3 1\n1 2 -\n", 3, "finite"),
-        "underscore": (MTX + "real general\n3 3 1\n1 2 1_0\n", 3, "finite"),
-        "decimal integer": (MTX + "integer general\n3 3 2\n1 2 1\n2 3 1.5\n", 4, "integer"),
-        "overflowing weight": (MTX + f"integer general\n3 3 1\n1 2 {2**63}\n", 3, "64-bit"),
-        "skew diagonal": (MTX + "real skew-symmetric\n3 3 1\n2 2 1\n", 1, "diagonal"),
-        "late comment": (MTX + "pattern general\n3 3 2\n1 2\n# x\n2 3\n", 4, "#"),
-        "words": (MTX + "pattern general\n3 3 1\none two\n", 3, "no integer"),
-    },
-    "snap": {
-        "comments only": ("# Directed graph\n# FromNodeId ToNodeId\n", 2, "no edges"),
-        "one number": ("0 1\n2\n", 2, "1 numbers"),
-        "five numbers": ("0 1 2 3 4\n", 1, "5 numbers"),
-        "ragged": ("0 1\n1 2 3\n", 2, "3 numbers, not 2"),
-        "negative": ("# c\n0 1\n-1 2\n", 3, "negative"),
-        "huge id": (f"0 1\n1 {HUGE}\n", 2, "max_vertices"),
-        "overflowing id": (f"0 1\n1 {10**40}\n", 2, "max_vertices"),
-        "id of 20 digits": (f"0 1\n1 {2**64 + 1}\n", 2, "max_vertices"),
-        "nan": ("0 1 2.5\n1 2 NaN\n", 2, "finite"),
-        "huge count": (f"# Nodes: {HUGE} Edges: 1\n0 1\n", 1, "max_vertices"),
-        "trailing comment": ("0 1 # one\n", 1, "no"),
-        "utf-16": ("0 1\n1 2\n".encode("utf-16"), 1, ""),
-        "not utf-8": (b"0 1\n\xff\xfe 2\n", 2, "no integer"),
-        "nul": (b"0 1\n1 2\n\0\0\0\0\n", 3, "numbers"),
-    },
-    "dimacs9": {
-        "no problem line": ("c x\na 1 2 3\n", 2, "problem line"),
-        "other problem": ("p edge 3 1\ne 1 2\n", 1, "problem line"),
-        "comments only": ("c one\nc two\n", 2, "problem line"),
-        "negative size": ("p sp -3 1\na 1 2 3\n", 1, "number of vertices"),
-        "huge size": (f"p sp {HUGE} {HUGE}\na 1 2 3\n", 1, "declared"),
-        "overflowing size": (f"p sp {10**25} 1\na 1 2 3\n", 1, "number of vertices"),
-        "superscript size": ("p sp 3² 1\na 1 2 3\n", 1, "number of vertices"),
-        "too few": ("p sp 3 3\na 1 2 3\na 2 3 1\n", 3, "2 of the 3"),
-        "too many": ("p sp 3 1\na 1 2 3\nc x\na 2 3 1\n", 4, "goes on"),
-        "id 0": ("p sp 3 1\na 0 2 3\n", 2, "below 1"),
-        "id above n": ("p sp 3 1\na 1 4 3\n", 2, "beyond the 3"),
-        "no a": ("p sp 3 2\na 1 2 3\n2 3 1\n", 3, "begin with"),
-        "a behind": ("p sp 3 1\n1 2 3 a\n", 2, "begin with"),
-        "two a": ("p sp 3 1\na a 1 2 3\n", 2, "begin with"),
-        "lone a": ("p sp 3 2\na 1 2 3\na\na 1 2 3\n", 3, "begin with"),
-        "only a": ("p sp 3 1\na\n", 2, "no numbers"),
-        "no weight": ("p sp 3 1\na 1 2\n", 2, "2 numbers"),
-        "nan": ("p sp 3 1\na 1 2 nan\n", 2, "numbers"),
-        "inf": ("p sp 3 1\na 1 2 inf\n", 2, "finite"),
-    },
-    "metis": {
-        "words": ("many vertices\n", 1, "header"),
-        "one number": ("3\n\n\n\n", 1, "header"),
-        "negative": ("-3 2\n", 1, "header"),
-        "huge n": (f"{HUGE} 0\n", 1, "declared"),
-        "20 digits": (f"{10**19} 0\n", 1, "header"),
-        "huge m": (f"2 {HUGE}\n2\n1\n", 1, "declared"),
-        "bad fmt": ("2 1 7\n2\n1\n", 1, "fmt"),
-        "long fmt": ("2 1 0001\n2\n1\n", 1, "fmt"),
-        "huge ncon": (f"2 1 10 {HUGE}\n1 2\n1 1\n", 1, "weights for each vertex"),
-        "too few lines": ("3 1\n2\n1\n", 3, "2 of its 3"),
-        "too many lines": ("2 1\n2\n1\n% x\n1\n", 5, "goes on"),
-        "wrong count": ("3 2\n2\n1\n\n", 1, "2 edges are declared"),
-        "id 0": ("2 1\n2\n0\n", 3, "'0'"),
-        "id above n": ("2 1\n3\n1\n", 2, "'3'"),
-        "negative id": ("2 1\n2\n-1\n", 3, "'-1'"),
-        "decimal": ("2 1\n2\n1.5\n", 3, "1.5"),
-        "one way": ("3 2\n2 3\n3\n1\n", 1, "no reverse"),
-        "unequal weights": ("2 1 1\n2 5\n1 6\n", 1, "weighs something else"),
-        "missing weight": ("2 1 1\n2 5\n1\n", 3, "fmt"),
-        "missing vertex weight": ("2 1 10\n1 2\n\n", 3, "fmt"),
-        "nan": ("2 1 1\n2 nan\n1 nan\n", 2, "nan"),
-        "comments only": ("% one\n% two\n", 2, "header"),
-    },
-    "koblenz": {
-        "left side": ("% bip unweighted\n% 1 1 2\n2 1\n", 3, "beyond the 1 "),
-        "right side": ("% bip unweighted\n% 1 2 1\n1 2\n", 3, "beyond the 1 "),
-        "other digits": ("% sym unweighted\n% \N{ARABIC-INDIC DIGIT ONE} 2 2\n1 2\n1 x\n", 4, "x"),
-        "comments only": ("% sym unweighted\n", 1, "no edges"),
-        "id 0": ("% sym unweighted\n0 1\n", 2, "below 1"),
-        "id above n": ("% sym unweighted\n% 1 2 2\n1 3\n", 3, "beyond the 2"),
-        "too few": ("% sym unweighted\n% 2 2 2\n1 2\n", 3, "1 of the 2"),
-        "too many": ("% sym unweighted\n% 1 2 2\n1 2\n2 1\n", 4, "goes on"),
-        "huge": (f"% sym unweighted\n% {HUGE} {HUGE} {HUGE}\n1 2\n", 1, "declared"),
-        "huge n": (f"% sym unweighted\n% 1 {HUGE} {HUGE}\n1 2\n", 1, "max_vertices"),
-        "negative": ("% sym unweighted\n1 -2\n", 2, "negative"),
-        "nan": ("% asym weighted\n1 2 nan\n", 2, "finite"),
-        "one number": ("% asym\n1 2\n1\n", 3, "1 numbers"),
-    },
-    "edges": {
-        "comments only": ("% nothing\n", 1, "no edges"),
-        "ragged": ("1,2\n1,2,3\n", 2, "3 numbers"),
-        "negative": ("1,-2\n", 1, "negative"),
-        "huge id": (f"1,{HUGE}\n", 1, "max_vertices"),
-        "too few": ("% sym unweighted\n% 2 2 2\n1 2\n", 3, "1 of the 2"),
-        "inf": ("1 2 inf\n", 1, "finite"),
-        "words": ("1 2\na b\n", 2, "no integer"),
-    },
-    "csv": {
-        "names only": ("source,target\n", 1, "no edges"),
-        "empty field": ("source,target\n0,1\n,2\n", 3, "1 numbers"),
-        "two commas": ("source,target\n0,,1\n", 2, "separated by one ','"),
-        "comma behind": ("source,target\n0,1,\n", 2, "separated by one ','"),
-        "comma moved": ("source,target\n0,1\n,0 1\n", 3, "separated by one ','"),
-        "no comma": ("source,target\n0,1\n1 2\n", 3, "separated by one ','"),
-        "only a comma": ("source,target\n,\n", 2, "no numbers"),
-        "text": ("source,target\n0,1\nalice,bob\n", 3, "no integer"),
-        "negative": ("source,target\n0,-1\n", 2, "negative"),
-        "nan": ("source,target,weight\n0,1,nan\n", 2, "finite"),
-        "huge id": (f"source,target\n0,{HUGE}\n", 2, "max_vertices"),
-    },
-    "el": {
-        "three numbers": ("0 1 2\n", 1, "3 numbers"),
-        "negative": ("0 1\n0 -1\n", 2, "negative"),
-        "huge id": (f"0 {HUGE}\n", 1, "max_vertices"),
-        "comments only": ("# x\n", 1, "no edges"),
-    },
-    "wel": {
-        "no weight": ("0 1\n", 1, "2 numbers"),
-        "nan": ("0 1 2\n0 1 nan\n", 2, "finite"),
-        "huge id": (f"{HUGE} 0 1\n", 1, "max_vertices"),
-    },
-}
 BINARY_FORMATS = ("npz", "sg", "wsg")
 CASES = [
     pytest.param(name, *case, id=f"{name}-{wrong.replace(' ', '-')}")
@@ -377,9 +219,28 @@ def test_broken_archives_are_refused(tmp_path: Path, wrong: str) -> None:
     assert read_must_fail(path).startswith(f"{path}:1: ")
 
 
+@pytest.mark.parametrize(("entries", "words"), [(1, "has 8 bytes for 2"), (3, "more than 2")])
+def test_members_of_another_length_than_they_say_are_refused(
+    tmp_path: Path, entries: int, words: str
+) -> None:
+    path = tmp_path / "broken.npz"
+    said = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }"
+    indptr = npy(said, struct.pack("<2q", 0, 2))
+    path.write_bytes(archive(indptr=indptr, indices=npy(said, bytes(8 * entries))))
+    assert words in read_must_fail(path)
+
+
 def sg(directed: int, m: int, n: int, offsets: list[int], neighbours: list[int]) -> bytes:
     arrays = np.array(offsets, "<i8").tobytes() + np.array(neighbours, "<i4").tobytes()
     return struct.pack("<Bqq", directed, m, n) + arrays
+
+
+@pytest.mark.parametrize("kept", [20, 40, 48])
+def test_compressed_serialised_graphs_that_end_early_are_refused(tmp_path: Path, kept: int) -> None:
+    """How much there is of a compressed file shows only when it has been read."""
+    path = tmp_path / "graph.sg.gz"
+    path.write_bytes(gzip.compress(sg(0, 2, 2, [0, 1, 2], [1, 0])[:kept]))
+    assert "the file ends before the edges" in read_must_fail(path)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What is written is read back exactly, in every format as far as it can say it."""
 
+import struct
 from pathlib import Path
 
 import graphs
@@ -10,7 +11,6 @@ from hypothesis import HealthCheck, example, given, settings
 import clgraph.graph as cgg
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph
-from clgraph.graph.formats import files
 
 # What a reader has to be told because the format cannot say it.
 UNTOLD = {
@@ -151,6 +151,26 @@ def test_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         cgg.write(graph, path, format=name)
         assert path.stat().st_size > 3 << 16
         equal(cgg.read(path, format=name, directed=True), graph)
+
+
+@pytest.mark.parametrize("name", ["sg", "wsg", "npz"])
+def test_sorted_rows_are_not_sorted_again(tmp_path: Path, monkeypatch, name: str) -> None:
+    graph = cgg.from_edges([3, 0, 0, 2], [1, 2, 1, 2], [7, 8, 9, 6], n=5)
+    path = tmp_path / f"graph.{name}"
+    cgg.write(graph, path)
+    for sorting in ("edges_to_csr", "sorted_rows"):
+        monkeypatch.setattr(csr, sorting, lambda *_: pytest.fail("rows are sorted"))
+    again = cgg.read(path)
+    assert again.indptr.tolist() == graph.indptr.tolist()
+    assert again.indices.tolist() == [1, 2, 2, 1]
+
+
+def test_unsorted_rows_of_a_serialised_graph_are_sorted(tmp_path: Path) -> None:
+    path = tmp_path / "graph.sg"
+    offsets, targets = np.array([0, 3, 3, 4], "<i8"), np.array([2, 0, 1, 1], "<i4")
+    path.write_bytes(struct.pack("<Bqq", 0, 4, 3) + offsets.tobytes() + targets.tobytes())
+    graph = cgg.read(path, directed=True)
+    assert graph.indices.tolist() == [0, 1, 2, 1]
 
 
 def test_a_failing_write_leaves_the_old_file(tmp_path: Path) -> None:

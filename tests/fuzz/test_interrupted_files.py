@@ -12,6 +12,7 @@ import pytest
 from interruption import interrupt, places, some
 
 import clgraph as cg
+from clgraph.graph.formats import seam
 from clgraph.graph.formats.registry import FORMATS
 
 # A file that was just being opened is closed by its destructor, which says so.
@@ -69,6 +70,21 @@ def tried(effort, record_property):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_reading(kind, tried, tmp_path):
+    path = tmp_path / f"graph{kind}"
+    cg.write(small(1), path)
+    expected = facts(cg.read(path))
+
+    def afterwards(place):
+        assert facts(cg.read(path)) == expected, place
+
+    tried(lambda: cg.read(path), afterwards)
+
+
+@pytest.mark.parametrize("kind", [".mtx", ".txt.gz"])
+def test_reading_by_pyarrow(kind, tried, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(seam, "LEAST_BYTES", 0)
+    monkeypatch.setattr(seam, "BLOCK_BYTES", 64)
     path = tmp_path / f"graph{kind}"
     cg.write(small(1), path)
     expected = facts(cg.read(path))

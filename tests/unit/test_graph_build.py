@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import clgraph.graph as cgg
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
-from clgraph.graph import Graph
+from clgraph.graph import Graph, csr
 
 EDGES = st.integers(1, 25).flatmap(
     lambda n: st.tuples(
@@ -221,6 +221,33 @@ def test_parallel_edges_keep_their_order() -> None:
     graph = cgg.from_edges([1, 0, 0, 0], [0, 1, 1, 0], [9, 5, 3, 7])
     assert graph.indices.tolist() == [0, 1, 1, 0]
     assert graph.weights.tolist() == [7, 5, 3, 9]
+
+
+@given(EDGES)
+def test_edges_in_order_become_rows_as_they_are(given_edges) -> None:
+    """The same as by two bucket sorts, types and all, and in arrays of their own."""
+    n, edges = given_edges
+    edges = sorted(edges, key=lambda edge: edge[:2])
+    src, dst, weights = np.array(edges, np.int32).reshape(-1, 3).T.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csr, "module", lambda name: pytest.fail(f"{name} sorts"))
+        straight = csr.edges_to_csr(n, src, dst, weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csr, "_in_order", lambda *_: False)
+        sorted_twice = csr.edges_to_csr(n, src, dst, weights)
+    for one, other, own in zip(straight, sorted_twice, (src, dst, weights), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+        assert not np.shares_memory(one, own)
+
+
+@pytest.mark.parametrize("place", [0, 1, 65534, 65535, 65536, 65537, 99998])
+def test_an_edge_out_of_order_is_seen_wherever_it_is(place: int) -> None:
+    src, dst = np.divmod(np.arange(100_000, dtype=np.int32), 500)
+    assert csr._in_order(src, dst)
+    dst[[place, place + 1]] = dst[[place + 1, place]]
+    src[[place, place + 1]] = src[[place + 1, place]]
+    assert not csr._in_order(src, dst)
 
 
 def test_copies_leave_the_device_behind() -> None:

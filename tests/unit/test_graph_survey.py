@@ -51,7 +51,7 @@ def small_blocks(monkeypatch):
     """Blocks of 16 edges, in three threads from 32 edges on."""
     monkeypatch.setattr(surveying, "BLOCK", 16)
     monkeypatch.setattr(surveying, "EDGES_PER_THREAD", 32)
-    monkeypatch.setattr(surveying, "_processors", lambda: 3)
+    monkeypatch.setattr(surveying, "processors", lambda: 3)
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -10,11 +10,16 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import IO, Any, NoReturn, Self
+
+import numpy as np
 
 from clgraph.errors import GraphFormatError
+from clgraph.graph.ahead import Ahead
+from clgraph.graph.csr import Array
 from clgraph.graph.modules import module
 
 __all__ = ["Block", "Limits", "Progress", "Source", "compressed_by"]
@@ -23,7 +28,9 @@ Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
+_LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
+_AHEAD = 4  # blocks that a thread decompresses before they are asked for
 _CEILING = 1 << 36
 STDIN = "-"
 _FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
@@ -70,6 +77,25 @@ class Block:
     data: bytes
     line: int
     source: "Source"
+
+    def parts(self) -> Iterator["Block"]:
+        """Give the lines in blocks of about a mebibyte each, none longer than allowed."""
+        begin, line = 0, self.line
+        while begin < len(self.data):
+            end = self.data.find(b"\n", begin + _BLOCK_BYTES - 1) + 1 or len(self.data)
+            part = Block(self.data[begin:end], line, self.source)
+            if (place := part.long_line()) is not None:
+                part.fail(place, _LONG_LINE)
+            yield part
+            begin, line = end, line + part.data.count(b"\n")
+
+    def long_line(self) -> int | None:
+        """Where the first line begins that is longer than allowed, if any."""
+        for inside in range(_LINE_BYTES, len(self.data), _LINE_BYTES):
+            begin = self.data.rfind(b"\n", 0, inside) + 1
+            if self.data.find(b"\n", inside) + 1 - begin > _LINE_BYTES:
+                return begin
+        return None
 
     def fail(self, offset: int, problem: str) -> NoReturn:
         """Raise GraphFormatError for the line that holds the byte at ``offset``."""
@@ -123,6 +149,7 @@ class Source:
         self._errors = _DAMAGED
         self.compression = compressed_by(self._raw.peek(8)[:8])
         self._stream: Any = self._decompressed()
+        self._ahead: Ahead[bytes] | None = None
         self._taken = 0
         self._returned = b""
         ceiling = self.limits.max_bytes
@@ -188,9 +215,13 @@ class Source:
         trace: TracebackType | None,
     ) -> None:
         """Close the file."""
-        if self._stream is not self._raw:
-            self._stream.close()
-        self._raw.close()
+        try:
+            if self._ahead is not None:
+                self._ahead.close()  # its thread reads from the stream
+        finally:
+            if self._stream is not self._raw:
+                self._stream.close()
+            self._raw.close()
 
     @property
     def possible_bytes(self) -> int:
@@ -230,8 +261,11 @@ class Source:
 
     def read(self, count: int) -> bytes:
         """Up to ``count`` decompressed bytes; fewer only at the end of the file."""
+        return self._received(partial(self._stream.read, count))
+
+    def _received(self, take: Callable[[], bytes]) -> bytes:
         try:
-            piece: bytes = self._stream.read(count)
+            piece = take()
         except self._errors as error:
             self._damaged(error)
         self._count(piece)
@@ -244,6 +278,34 @@ class Source:
             pieces.append(piece)
             count -= len(piece)
         return b"".join(pieces)
+
+    def read_array(self, kind: np.dtype[Any], count: int) -> Array:
+        """Numbers as they lie in the file, ``count`` of them or as many as there are.
+
+        What is compressed may not hold what it says, so memory is taken as the bytes come.
+        """
+        if self.compression:
+            data = self.read_fully(kind.itemsize * count)
+            return np.frombuffer(data, kind, len(data) // kind.itemsize)
+        found = np.empty(min(count, self.rest_bytes(0) // kind.itemsize), kind)
+        room, done = found.view(np.uint8).data, 0
+        while done < len(room) and (got := self._raw.readinto(room[done : done + _PIECE_BYTES])):
+            done += got
+        self._taken += done
+        return found[: done // kind.itemsize]
+
+    def rest_bytes(self, most: int) -> int:
+        """How many bytes there still are, or some number above ``most``."""
+        if not self.compression:
+            return self.size_bytes - self._raw.tell()
+        found = 0
+        while found <= most and (piece := self.read(_BLOCK_BYTES)):
+            found += len(piece)
+        return found
+
+    def seekable(self) -> IO[bytes]:
+        """Give the file's bytes, decompressed, to be read in any order."""
+        return io.BytesIO(self.read_fully(self._ceiling + 1)) if self.compression else self._raw
 
     def peek(self, count: int) -> bytes:
         """First bytes of the file, up to the first ``count``; they are read again later."""
@@ -264,7 +326,7 @@ class Source:
                 self._damaged(error)
             self._count(text)
         if len(text) > _LINE_BYTES:
-            self.fail(f"the line is longer than {_LINE_BYTES} bytes", self.line)
+            self.fail(_LONG_LINE, self.line)
         self.line += bool(text)
         return text
 
@@ -290,12 +352,21 @@ class Source:
                 comments.append(stripped.decode("utf-8", "replace"))
         return comments
 
-    def blocks(self, longest_line: int | None = _LINE_BYTES) -> Iterator[Block]:
-        """Rest of the file in blocks of whole lines, about a mebibyte each."""
-        pieces = [self._returned]
+    def blocks(
+        self, longest_line: int | None = _LINE_BYTES, block_bytes: int | None = None
+    ) -> Iterator[Block]:
+        """Rest of the file in blocks of whole lines, about a mebibyte each by default.
+
+        What is compressed is decompressed ahead, in a thread.
+        """
+        take: Callable[[], bytes] = partial(self._stream.read, block_bytes or _BLOCK_BYTES)
+        if self.compression:
+            self._ahead = Ahead(take, _AHEAD)
+            take = self._ahead.take
+        pieces: list[bytes | memoryview] = [self._returned]
         self._returned = b""
         while True:
-            piece = self.read(_BLOCK_BYTES)
+            piece = self._received(take)
             self._report()
             cut = piece.rfind(b"\n") + 1
             if piece and not cut:
@@ -303,12 +374,12 @@ class Source:
                 if longest_line is not None and sum(map(len, pieces)) > longest_line:
                     self.fail(f"the line is longer than {longest_line} bytes", self.line)
                 continue
-            data = b"".join([*pieces, piece[:cut]])
+            data = b"".join([*pieces, memoryview(piece)[:cut]])
             pieces = [piece[cut:]]
             if data:
-                block = Block(data if data.endswith(b"\n") else data + b"\n", self.line, self)
-                yield block
-                self.line += block.data.count(b"\n")
+                data = data if data.endswith(b"\n") else data + b"\n"
+                yield Block(data, self.line, self)
+                self.line += data.count(b"\n")
             if not piece:
                 return
 

@@ -92,11 +92,8 @@ def _read_serialised(
     source.check_vertices(n, 1)
     offsets = _array(source, np.dtype("<i8"), n + 1).astype(np.int64, copy=False)
     neighbours = _array(source, neighbour, m)
-    if one_way:
-        # What follows are the same edges by head; graphs build that themselves.
-        rest = sum(map(len, iter(lambda: source.read(1 << 20), b"")))
-    else:
-        rest = len(source.read(1))
+    # What follows if they go one way are the same edges by target; graphs build that themselves.
+    rest = source.rest_bytes(size + 1)
     if rest not in (0, size if one_way else 0):
         source.fail("the file goes on after the edges that its head declares", 1)
     costs = neighbours["weight"] if neighbour.names else None
@@ -107,22 +104,20 @@ def _read_serialised(
 
 
 def _array(source: Source, kind: np.dtype, count: int) -> Array:
-    data = source.read_fully(kind.itemsize * count)
-    if len(data) < kind.itemsize * count:
+    found = source.read_array(kind, count)
+    if len(found) < count:
         source.fail("the file ends before the edges that its head declares", 1)
-    return np.frombuffer(data, kind)
+    return found
 
 
 def _checked(
     source: Source, offsets: Array, targets: Array, weights: Array | None, directed: bool
 ) -> Graph:
-    n = len(offsets) - 1
+    n, m = len(offsets) - 1, len(targets)
     try:
-        csr.check_pointers(offsets, len(targets))
-        if len(targets) and not 0 <= int(targets.min()) <= int(targets.max()) < n:
-            source.fail(f"a neighbour is not one of the {n} vertices", 1)
-        arrays = csr.edges_to_csr(n, csr.row_ids(offsets), targets, weights)
-        return Graph(*arrays, directed=directed)
+        csr.check_pointers(offsets, m)
+        indptr = offsets.astype(csr.index_dtype(max(n, m)), copy=False)
+        return Graph(indptr, targets, weights, directed=directed)
     except InvalidGraphError as error:
         source.fail(str(error), 1)
 

@@ -1,6 +1,5 @@
 """NumPy archives: clgraph's own layout, which keeps everything, and that of scipy.sparse."""
 
-import io
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +29,7 @@ _ARRAYS = {
 }
 _EXPANSION = 200
 _FREE_BYTES = 1 << 23
+_PIECE_BYTES = 1 << 18
 
 
 def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
@@ -67,9 +67,8 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
 
 def _arrays(source: Source) -> dict[str, Array]:
     """Arrays of the archive that mean something here, after a look at what they would take."""
-    data = io.BytesIO(source.read_fully(source.possible_bytes + 1))
     try:
-        with Archive(data) as archive:
+        with Archive(source.seekable()) as archive:
             infos = {info.filename: info for info in archive.infolist()}
             names = [name for name in _ARRAYS if f"{name}.npy" in infos]
             total = sum(infos[f"{name}.npy"].file_size for name in names)
@@ -103,10 +102,19 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
         if dtype.kind not in kinds:
             raise ValueError(f"{info.filename} holds elements of type {dtype}")
         count = shape[0] if shape else 1
-        content = member.read(count * dtype.itemsize + 1)
-    if len(content) != count * dtype.itemsize:
-        raise ValueError(f"{info.filename} has {len(content)} bytes for {count} of {dtype}")
-    return np.frombuffer(content, dtype).reshape(shape)
+        size = count * dtype.itemsize
+        if size > info.file_size:
+            raise ValueError(f"{info.filename} has {info.file_size} bytes for {count} of {dtype}")
+        # Piece by piece, so that checksum and copy find each in the cache of the core.
+        content, done = np.empty(size, np.uint8), 0
+        while piece := member.read(_PIECE_BYTES):
+            if done + len(piece) > size:
+                raise ValueError(f"{info.filename} has more than {count} of {dtype}")
+            content[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+            done += len(piece)
+    if done < size:
+        raise ValueError(f"{info.filename} has {done} bytes for {count} of {dtype}")
+    return content.view(dtype).reshape(shape)
 
 
 def write(graph: Graph) -> Iterator[bytes]:

@@ -1,18 +1,22 @@
 """Edge lists as tables: lines of two vertex ids and, perhaps, a weight."""
 
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
+from clgraph.graph.ahead import in_order
 from clgraph.graph.csr import Array, index_dtype
+from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Block, Source
+from clgraph.graph.formats.seam import Columns, PlainBlocks, Rules
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table
 
 __all__ = ["EdgeTable", "Layout", "blank_comments", "read_table"]
 
 _MARK = 1  # what the first marker of a separator_table becomes
 _NEWLINE = 0x0A
-_MAX_ID_DIGITS = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,8 @@ def read_table(
         For the first line that is not as it should be.
     """
     reader = _TableReader(layout, ids, rows, what)
-    parts = [reader.read(block) for block in source.blocks()]
+    with closing(_parts(source, reader)) as read:
+        parts = list(read)
     found = sum(len(part[0]) for part in parts)
     if rows is not None and found < rows:
         source.fail(f"the file ends after {found} of the {rows} {what} that its header declares")
@@ -121,6 +126,22 @@ def read_table(
     return EdgeTable(
         np.concatenate(src), np.concatenate(dst), np.concatenate(costs) if costs else None
     )
+
+
+def _parts(source: Source, reader: "_TableReader") -> Generator[Columns, None, None]:
+    """Edges of block after block: by pyarrow where nothing is odd, else by the tokenizer."""
+    if not seam.worth_it(source):
+        for block in source.blocks():
+            yield from map(reader.read, block.parts())
+        return
+    plain = PlainBlocks(reader.rules(source))
+    blocks = source.blocks(block_bytes=seam.BLOCK_BYTES)
+    with closing(in_order(blocks, plain.read, seam.threads())) as found:
+        for block, quick in found:
+            if quick is not None and reader.accepts(*quick):
+                yield quick[1]
+            else:
+                yield from map(reader.read, block.parts())
 
 
 def blank_comments(data: bytes, marks: bytes) -> bytes:
@@ -151,14 +172,38 @@ class _TableReader:
         self.columns = 0
         self.table = separator_table(layout.separators, layout.marker)
 
-    def read(self, block: Block) -> tuple[Array, Array, Array | None]:
+    def rules(self, source: Source) -> Rules:
+        """Say what lines of a file must look like."""
+        layout = self.layout
+        most = source.most_vertices()
+        first, second = (most if ids is None else ids for ids in self.ids)
+        return Rules(
+            columns=layout.columns,
+            base=layout.base,
+            weight_column=layout.weight_column,
+            integer_weights=layout.integer_weights,
+            separators=layout.separators,
+            marker=layout.marker,
+            leading=layout.leading,
+            ids=(first, second),
+        )
+
+    def accepts(self, columns: int, edges: Columns) -> bool:
+        """Whether a block fits those before it; what does not, `read` has to refuse."""
+        found = self.found + len(edges[0])
+        if self.columns not in (0, columns) or (self.rows is not None and found > self.rows):
+            return False
+        self.columns, self.found = columns, found
+        return True
+
+    def read(self, block: Block) -> Columns:
         """Edges of one block."""
         tokens = Tokens.of(blank_comments(block.data, self.layout.comments), self.table)
         begins = self._check_lines(block, tokens)
         if not len(tokens.starts):
             self._refuse_bare_markers(block, tokens)
             none = np.empty(0, np.int32)
-            weighted = self.columns and self._weight_column() is not None
+            weighted = self._weight_column(self.columns) is not None
             return none, none, np.empty(0, np.int64) if weighted else None
         starts = tokens.starts.reshape(-1, self.columns)
         ends = tokens.ends.reshape(-1, self.columns)
@@ -167,14 +212,14 @@ class _TableReader:
         src = self._ids(block, tokens, starts[:, 0], ends[:, 0], self.ids[0])
         dst = self._ids(block, tokens, starts[:, 1], ends[:, 1], self.ids[1])
         self._check_count(block, starts)
-        column = self._weight_column()
+        column = self._weight_column(self.columns)
         if column is None:
             return src, dst, None
         return src, dst, self._weights(block, tokens, starts[:, column], ends[:, column])
 
-    def _weight_column(self) -> int | None:
+    def _weight_column(self, columns: int) -> int | None:
         column = self.layout.weight_column
-        return column if column is not None and column < self.columns else None
+        return column if column is not None and column < columns else None
 
     def _check_lines(self, block: Block, tokens: Tokens) -> Array:
         """Check the number of tokens on every line; give where the lines that have some begin."""
@@ -274,7 +319,7 @@ class _TableReader:
         if not whole.isdigit():
             kind = "is negative" if whole[:1] == b"-" and whole[1:].isdigit() else "is no integer"
             problem = f"vertex id {text} {kind}; ids are integers from {base}"
-        elif len(whole) <= _MAX_ID_DIGITS and int(whole) < base:
+        elif base and not whole.strip(b"0"):
             problem = f"vertex id {text} is below {base}, where this format begins to count"
         elif ids is not None:
             problem = f"vertex id {text} is beyond the {ids} vertices that the header declares"

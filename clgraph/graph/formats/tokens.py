@@ -18,7 +18,7 @@ from clgraph.graph.modules import module
 __all__ = ["IntegerOverflowError", "Tokens", "separator_table"]
 
 _PAD = 24  # white space before the text: words are read backwards from the end of a token
-_SPACE, _NEWLINE, _BAD = 0x20, 0x0A, 0x7F
+_SPACE, _NEWLINE, _BAD, _ZERO = 0x20, 0x0A, 0x7F, 0x30
 _DIGIT_BITS = np.uint64(0x0F0F0F0F0F0F0F0F)
 _MAX_DIGITS = 19
 _DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -124,6 +124,9 @@ class Tokens:
         lengths = ends - starts
         longest = int(lengths.max(initial=0))
         if longest > _MAX_DIGITS:
+            lengths = ends - self._behind_zeros(starts)
+            longest = int(lengths.max())
+        if longest > _MAX_DIGITS:
             raise IntegerOverflowError(int(np.argmax(lengths > _MAX_DIGITS)))
         numbers = self._eight_digits(ends, lengths)
         scale = 10**8
@@ -136,6 +139,12 @@ class Tokens:
             raise IntegerOverflowError(int(np.argmax(numbers >> np.uint64(63))))
         signed: Array = numbers.view(np.int64)
         return signed
+
+    def _behind_zeros(self, starts: Array) -> Array:
+        """Where each token begins without the zeros before its first digit that counts."""
+        others = np.flatnonzero(self.text != _ZERO)  # the text ends with one
+        behind: Array = others[np.searchsorted(others, starts)]
+        return behind
 
     def _eight_digits(self, ends: Array, lengths: Array) -> Array:
         """Last eight digits of each token (or all it has), as uint64."""

@@ -1,0 +1,165 @@
+"""Work done ahead of its need in threads, its results in order."""
+
+from _thread import start_new_thread
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from functools import partial
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+__all__ = ["Ahead", "Threads", "in_order"]
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+
+class Result(Generic[Found]):
+    """What a call will have given."""
+
+    def __init__(self, call: Callable[[], Found]) -> None:
+        self._call = call
+        self._outcome: SimpleQueue[tuple[list[Found], BaseException | None]] = SimpleQueue()
+
+    def make(self) -> None:
+        """Make the call."""
+        try:
+            self._outcome.put(([self._call()], None))
+        except BaseException as error:
+            self._outcome.put(([], error))
+
+    def take(self) -> Found:
+        """Wait for the call, and give what it gave or raise what it raised."""
+        found, error = self._outcome.get()
+        if error is not None:
+            raise error
+        return found[0]
+
+
+class Threads:
+    """A few threads that make calls.
+
+    Parameters
+    ----------
+    count : int
+        How many at most; each is started when there is a call for it.
+
+    Notes
+    -----
+    Locks and queues are those written in C. Ctrl-C within the ones of `threading`, on which
+    ``concurrent.futures`` stands, comes out as "release unlocked lock".
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._asked: SimpleQueue[Result[Any] | None] = SimpleQueue()
+        self._started = 0
+        self._closed = False
+        self._here: list[None] = []  # one for each thread that has begun
+        self._gone: SimpleQueue[None] = SimpleQueue()
+
+    def ask(self, call: Callable[[], Found]) -> Result[Found]:
+        """Have a call made as soon as a thread is free."""
+        result = Result(call)
+        self._asked.put(result)
+        if self._started < self._count:
+            self._started += 1
+            start_new_thread(self._work, ())
+        return result
+
+    def _work(self) -> None:
+        self._here.append(None)
+        while (result := self._asked.get()) is not None and not self._closed:
+            result.make()
+        self._gone.put(None)
+
+    def close(self) -> None:
+        """Wait for the calls that are being made; no other is."""
+        self._closed = True  # a thread that has not begun yet sees that, and makes no call
+        for _ in range(self._count):
+            self._asked.put(None)
+        for _ in range(len(self._here)):
+            self._gone.get()
+
+    def __enter__(self) -> Self:
+        """Give the threads."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close them."""
+        self.close()
+
+
+class Ahead(Generic[Found]):
+    """A call made again and again in a thread, some results ahead of whoever takes them.
+
+    Parameters
+    ----------
+    call : callable
+        Without arguments. What it raises is raised where that result would have been taken.
+    depth : int
+        Most results that wait to be taken.
+    """
+
+    def __init__(self, call: Callable[[], Found], depth: int) -> None:
+        self._call = call
+        self._depth = depth
+        self._waiting: deque[Result[Found]] = deque()
+        self._threads = Threads(1)
+
+    def take(self) -> Found:
+        """Give the next result, once it is there."""
+        while len(self._waiting) < self._depth:
+            self._waiting.append(self._threads.ask(self._call))
+        return self._waiting.popleft().take()
+
+    def close(self) -> None:
+        """Wait for the call that is being made; no other is."""
+        self._threads.close()
+
+
+def in_order(
+    given: Iterable[Given], work: Callable[[Given], Found], threads: int
+) -> Generator[tuple[Given, Found], None, None]:
+    """Work on things in threads, and yield each with its result in the order they were given.
+
+    Parameters
+    ----------
+    given : iterable
+        Taken from in the caller's thread, at most twice as many ahead as there are threads.
+    work : callable
+        Called in the threads.
+    threads : int
+        How many.
+
+    Yields
+    ------
+    thing, result
+        What is raised where the next thing should have come is raised after these.
+    """
+    things = iter(given)
+    waiting: deque[tuple[Given, Result[Found]]] = deque()
+    failure: Exception | None = None
+    with Threads(threads) as pool:
+        while failure is None:
+            try:
+                thing = next(things)
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+                break
+            waiting.append((thing, pool.ask(partial(work, thing))))
+            if len(waiting) > 2 * threads:
+                first, result = waiting.popleft()
+                yield first, result.take()
+        while waiting:
+            first, result = waiting.popleft()
+            yield first, result.take()
+    if failure is not None:
+        raise failure

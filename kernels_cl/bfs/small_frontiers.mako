@@ -54,14 +54,24 @@
     <%def name="visit(count)">
         ${visiting.visit_edges(count, "now.level", single.keep, "&single_hubs[next]")}
     </%def>
-    <%def name="visit_by_one_group()">
-        claimed = distances[v] == UNREACHED;
-        distances[v] = claimed ? (int)now.level : distances[v];
+    ## Whoever finds a vertex twice in one level writes its distance again, and a parent as good.
+    <%def name="may_find(v)">
         % if config.frontier.visited == "bitmap":
-        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
+        (uint)(~(the_visited[${v} >> WORD_SHIFT] >> (${v} & WORD_MASK)) & 1)\
+        % else:
+        (uint)(distances[${v}] == UNREACHED)\
         % endif
+    </%def>
+    <%def name="visit_by_one_group()">
+        % if config.frontier.visited == "bitmap":
+        claimed = (int)(~(the_visited[v >> WORD_SHIFT] >> (v & WORD_MASK)) & 1);
+        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
+        % else:
+        claimed = distances[v] == UNREACHED;
+        % endif
+        distances[v] = (int)now.level;
         % if problem.predecessors:
-        predecessors[v] = claimed ? (int)u : predecessors[v];
+        predecessors[v] = (int)u;
         % endif
     </%def>
     <%def name="prefetch_label(v)">

@@ -1,19 +1,22 @@
 ## single_group_sequential: the single-group mode of one-SIMD groups: a plain loop over the queues, no atomics.
 ##
 ## Contract      /grid/single_group.mako; the body defs are
-##               visit_by_one_group(): sets `claimed` for (u, v); v is appended if it is true
-##               prefetch_label(v): asks for what the visit of v will read
+##               may_find(v): an expression, whether v has not been found before this batch
+##               prefetch_label(v): asks for what the visit of v will write
+##               visit_by_one_group(): sets `claimed` for (u, v), of which may_find was true; v is
+##               appended if it is true. u is known where problem.predecessors asks for a tree
 ##               edges_of(v): an expression, the out-degree of a queued vertex
 ##               single_level(): bookkeeping after each level, sets `going`
 ## Branches      what a search over a sparse graph waits for is mispredicted branches and memory, so
 ##               the frontier is taken in batches: first its neighbours are copied together, four at
-##               a time however many a row has, then their labels are asked for, then all are
-##               visited in one long loop that appends unconditionally with a conditional step.
+##               a time however many a row has, then those that may be new are sifted out, which
+##               writes nothing that the next look would have to wait for, and only these are
+##               visited. Both append unconditionally with a conditional step.
 ##               Queues hold QUEUE_SLACK more entries for it.
 ## Others        wait for a while, then are sent away: on a busy machine they would take the processor
 ##               from the one that works. If they are wanted again the launch pauses and is resumed.
 ## Calls         the CPU drivers do not inline min() and its kin, which costs more than a miss here
-## Private       two words for each of BATCH + LONGEST_ROW + 4 edges
+## Private       a word, with problem.predecessors two, for each of BATCH + LONGEST_ROW + 4 edges
 
 <%namespace name="rows" file="/frontier/rows.mako"/>
 
@@ -30,7 +33,10 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
 
 <%def name="levels()">
 {
-    uint targets[${BATCH + LONGEST_ROW + 4}], origins[${BATCH + LONGEST_ROW + 4}];
+    uint targets[${BATCH + LONGEST_ROW + 4}];
+    % if problem.predecessors:
+    uint origins[${BATCH + LONGEST_ROW + 4}];
+    % endif
     // Rows that begin here may be read up to a multiple of four without leaving the array.
     const ulong copied_end = ${rows.entries()} < ${LONGEST_ROW + 4} ? 0 : ${rows.entries()} - ${LONGEST_ROW + 4};
     ulong by_one_group_for = 0;
@@ -51,24 +57,25 @@ typedef uint4 __attribute__((aligned(4))) unaligned_uint4;
                     uint k = 0;
                     do {
                         *(unaligned_uint4 *)(targets + copied + k) = *(__global const unaligned_uint4 *)(indices + row + k);
+                        % if problem.predecessors:
                         *(unaligned_uint4 *)(origins + copied + k) = (uint4)(u);
+                        % endif
                         k += 4;
                     } while (k < degree);
                     copied += degree;
                 } else {
                     for (uint k = 0; k < degree; ++k) {
-                        const uint v = indices[row + k];
-                        ${append(caller.visit_by_one_group)}
+                        targets[copied] = indices[row + k];
+                        % if problem.predecessors:
+                        origins[copied] = u;
+                        % endif
+                        if (++copied == ${BATCH + LONGEST_ROW}u) {
+                            ${visit_copied(caller.may_find, caller.prefetch_label, caller.visit_by_one_group)}
+                        }
                     }
                 }
             }
-            for (uint k = 0; k < copied; ++k) {
-                ${caller.prefetch_label("targets[k]")}
-            }
-            for (uint k = 0; k < copied; ++k) {
-                const uint u = origins[k], v = targets[k];
-                ${append(caller.visit_by_one_group)}
-            }
+            ${visit_copied(caller.may_find, caller.prefetch_label, caller.visit_by_one_group)}
         }
         // Sums of degrees are only worth a pass where they could end the single_group run.
         edges_t edges = 0;
@@ -98,9 +105,29 @@ prefetch_global(indptr + queue_from[taken + (ahead < ${OFFSETS_AHEAD}u ? ahead :
 prefetch_global(indices + ${rows.begin(f"queue_from[taken + (ahead < {ROWS_AHEAD}u ? ahead : {ROWS_AHEAD}u)]")});
 </%def>
 
-<%def name="append(visit)">
-int claimed = 0;
-${visit()}
-queue_to[appended] = v;
-appended += claimed;
+## The first `copied` targets; none are left.
+<%def name="visit_copied(may_find, prefetch_label, visit)">
+uint kept = 0;
+for (uint k = 0; k < copied; ++k) {
+    const uint v = targets[k];
+    % if problem.predecessors:
+    origins[kept] = origins[k];
+    % endif
+    targets[kept] = v;
+    kept += ${may_find("v")};
+}
+for (uint k = 0; k < kept; ++k) {
+    ${prefetch_label("targets[k]")}
+}
+for (uint k = 0; k < kept; ++k) {
+    const uint v = targets[k];
+    % if problem.predecessors:
+    const uint u = origins[k];
+    % endif
+    int claimed;
+    ${visit()}
+    queue_to[appended] = v;
+    appended += claimed;
+}
+copied = 0;
 </%def>

@@ -54,7 +54,6 @@
     <%def name="visit(count)">
         ${visiting.visit_edges(count, "now.level", single.keep, "&single_hubs[next]")}
     </%def>
-    ## Whoever finds a vertex twice in one level writes its distance again, and a parent as good.
     <%def name="may_find(v)">
         % if config.frontier.visited == "bitmap":
         (uint)(~(the_visited[${v} >> WORD_SHIFT] >> (${v} & WORD_MASK)) & 1)\
@@ -68,16 +67,15 @@
         the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
         % else:
         claimed = distances[v] == UNREACHED;
-        % endif
         distances[v] = (int)now.level;
-        % if problem.predecessors:
-        predecessors[v] = (int)u;
         % endif
     </%def>
-    <%def name="prefetch_label(v)">
-        prefetch_global(distances + ${v});
+    <%def name="label()">
+        % if config.frontier.visited == "bitmap":
+        distances[v] = (int)now.level;
+        % endif
         % if problem.predecessors:
-        prefetch_global(predecessors + ${v});
+        predecessors[v] = (int)u;
         % endif
     </%def>
     <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>

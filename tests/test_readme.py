@@ -22,13 +22,13 @@ def blocks(page, language):
     )
 
 
-def test_first_example_in_python(monkeypatch, capsys, tmp_path):
-    (example,) = blocks(ROOT / "README.md", "python")
+@pytest.mark.parametrize(("number", "printed"), [(0, "114599 1034\n"), (1, "Valjean\n")])
+def test_examples_of_the_readme(number, printed, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(ROOT)
     script = tmp_path / "example.py"
-    script.write_text(example, "utf-8")
+    script.write_text(blocks(ROOT / "README.md", "python")[number], "utf-8")
     runpy.run_path(str(script))
-    assert capsys.readouterr().out.startswith("114599 1034\n")
+    assert capsys.readouterr().out.startswith(printed)
 
 
 EXAMPLES = [
@@ -56,6 +56,12 @@ def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
     local = [link for link in links if "://" not in link]
     assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_the_index_lists_every_page():
+    linked = set(re.findall(r"\]\(([^)#]+)", (ROOT / "docs" / "index.md").read_text("utf-8")))
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert pages - linked == set()
 
 
 def test_places_that_contributing_names_are_there():

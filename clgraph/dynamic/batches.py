@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from clgraph.graph.arrays import as_array, as_index_array
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clgraph.device import Memory
     from clgraph.dynamic.storage.store import Field, Store
     from clgraph.dynamic.updating import Updater
 
@@ -86,25 +88,47 @@ def _largest(src: Any, dst: Any) -> int:
     return max(int(src.max(initial=0)), int(dst.max(initial=0))) if len(src) else -1
 
 
-def as_edges(src: Any, dst: Any) -> Edges:
+def on_its_device(memory: Memory, values: Any, name: str, *, ids: bool = False) -> Any:
+    """Give a pyopencl array of the device's as an `Allocation`; anything else as it is.
+
+    Ids of int32 are read as uint32, so that negative ones are beyond all vertices.
+    """
+    arrays = sys.modules.get("pyopencl.array")  # nobody has one before it is imported
+    if arrays is None or not isinstance(values, arrays.Array):
+        return values
+    held = memory.borrow(
+        name, values.view(np.uint32) if ids and values.dtype == np.int32 else values
+    )
+    return values if held is None else held
+
+
+def as_edges(memory: Memory, src: Any, dst: Any) -> Edges:
     """Check a batch.
 
     Parameters
     ----------
-    src, dst : integer array-like [count] or Allocation of uint32
-        Sources and targets.
+    memory : Memory
+        Of the graph's device.
+    src, dst : integer array-like [count]
+        Sources and targets; an `Allocation`, or a pyopencl array of the device's, of uint32 is used
+        where it is.
 
     Raises
     ------
     InvalidGraphError
         If they are not integers, not of one length, or an id is negative or too large.
     """
+    src, dst = (
+        on_its_device(memory, values, name, ids=True)
+        for values, name in ((src, "src"), (dst, "dst"))
+    )
     if isinstance(src, Allocation) or isinstance(dst, Allocation):
         if not (isinstance(src, Allocation) and isinstance(dst, Allocation)):
             raise InvalidArgumentError("src and dst must both be on the device, or both not.")
         if src.dtype != np.uint32 or dst.dtype != np.uint32:
             raise InvalidArgumentError(
-                f"edges on the device are of uint32; got {src.dtype} and {dst.dtype}."
+                f"edges on the device are of uint32; got {src.dtype} and {dst.dtype}; "
+                "convert them, or pass arrays in host memory."
             )
         _check_lengths(src.count, dst.count)
         return Edges(src, dst, src.count, None if src.count else -1)
@@ -158,7 +182,7 @@ def _check_lengths(sources: int, targets: int) -> None:
 
 
 def as_fields(
-    given: Mapping[str, Any], fields: tuple[Field, ...], count: int, *, all_of: bool
+    memory: Memory, given: Mapping[str, Any], fields: tuple[Field, ...], count: int, *, all_of: bool
 ) -> dict[str, Any]:
     """Check the values of edges, by name of the field.
 
@@ -178,10 +202,13 @@ def as_fields(
         raise InvalidArgumentError(
             f"every edge of this graph has {missing[0]!r}; pass it for the new ones too."
         )
-    return {name: _field_values(name, values, known[name], count) for name, values in named.items()}
+    return {
+        name: _field_values(on_its_device(memory, values, name), name, known[name], count)
+        for name, values in named.items()
+    }
 
 
-def _field_values(name: str, values: Any, dtype: np.dtype[Any], count: int) -> Any:
+def _field_values(values: Any, name: str, dtype: np.dtype[Any], count: int) -> Any:
     """Give the values of one field as an array of its type, or as they are on the device."""
     if isinstance(values, Allocation):
         if values.count != count or values.dtype != dtype:

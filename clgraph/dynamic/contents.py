@@ -216,14 +216,14 @@ class Contents(Current):
 
         Parameters
         ----------
-        src, dst : integer array-like [count] or Allocation of uint32
+        src, dst : integer array-like [count]
             Sources and targets; vertices that the graph does not have have no edges.
 
         Returns
         -------
         bool array [count]
         """
-        edges = as_edges(src, dst)
+        edges = as_edges(self._memory, src, dst)
         if not edges.count:
             return np.zeros(0, bool)
         with self.lock:

@@ -10,7 +10,15 @@ import numpy as np
 
 from clgraph.device import Allocation
 from clgraph.dynamic import batches
-from clgraph.dynamic.batches import ABSENT, ANY, PRESENT, as_edges, as_fields, key_bits
+from clgraph.dynamic.batches import (
+    ABSENT,
+    ANY,
+    PRESENT,
+    as_edges,
+    as_fields,
+    key_bits,
+    on_its_device,
+)
 from clgraph.dynamic.changing import Changing, timed
 from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import UpdateResult
@@ -119,12 +127,14 @@ class DynamicGraph(Changing):
 
         Parameters
         ----------
-        src, dst : integer array-like [count] or Allocation of uint32
+        src, dst : integer array-like [count]
             Sources and targets in any order. Of equal ones the first counts. Ids from n on add
-            vertices; self-loops are edges like others.
-        weights : array-like [count] or Allocation, optional
+            vertices; self-loops are edges like others. Two pyopencl arrays of the graph's device,
+            of uint32 or int32, or two `Allocation` of uint32, are used where they are.
+        weights : array-like [count], optional
             Of a weighted graph; a graph that began without edges and was not given weights takes
-            the type of the first ones.
+            the type of the first ones. An array of the graph's device is taken as it is, without a
+            look at its values.
         properties : mapping of str to array-like, optional
             What else edges have, by name.
         duplicates : {"drop", "keep"}
@@ -152,13 +162,16 @@ class DynamicGraph(Changing):
         """
         if duplicates not in ("drop", "keep"):
             raise InvalidArgumentError(f"duplicates={duplicates!r} is neither 'drop' nor 'keep'.")
-        edges = as_edges(src, dst)
+        edges = as_edges(self._memory, src, dst)
         if edges.largest is not None:
             batches.check_growth(edges, self.n)
+        weights = on_its_device(self._memory, weights, "weights")
         if weights is not None and self._open and self.m == 0 and not self.properties:
             self._take_weights(weights)
         named = {"weights": weights, **(properties or {})}
-        values = as_fields(named, self._updater.columns.fields, edges.count, all_of=True)
+        values = as_fields(
+            self._memory, named, self._updater.columns.fields, edges.count, all_of=True
+        )
         want = ANY if duplicates == "keep" else ABSENT
         return self._changed(edges, values, want, JOIN, regime)
 
@@ -189,7 +202,7 @@ class DynamicGraph(Changing):
 
         Parameters
         ----------
-        src, dst : integer array-like [count] or Allocation of uint32
+        src, dst : integer array-like [count]
             Sources and targets; what is not there is counted as absent.
         regime : {"auto", "rows", "rewrite"}
             As for `insert_edges`.
@@ -206,7 +219,7 @@ class DynamicGraph(Changing):
         DeviceMemoryError
             If there is no room; the graph is as it was.
         """
-        return self._changed(as_edges(src, dst), {}, PRESENT, LEAVE, regime)
+        return self._changed(as_edges(self._memory, src, dst), {}, PRESENT, LEAVE, regime)
 
     def update_values(
         self,
@@ -220,7 +233,7 @@ class DynamicGraph(Changing):
 
         Parameters
         ----------
-        src, dst : integer array-like [count] or Allocation of uint32
+        src, dst : integer array-like [count]
             Sources and targets; of equal ones the last counts, and of parallel edges one changes.
         weights, properties
             As for `insert_edges`; what is left out stays as it is.
@@ -241,9 +254,11 @@ class DynamicGraph(Changing):
         -----
         Degrees, places and targets stay. The values are written to a copy of their pool.
         """
-        edges = as_edges(src, dst)
+        edges = as_edges(self._memory, src, dst)
         named = {"weights": weights, **(properties or {})}
-        values = as_fields(named, self._updater.columns.fields, edges.count, all_of=False)
+        values = as_fields(
+            self._memory, named, self._updater.columns.fields, edges.count, all_of=False
+        )
         if not values:
             raise InvalidArgumentError("there is nothing to update: pass weights or properties.")
         began = time.perf_counter()
@@ -318,7 +333,7 @@ class DynamicGraph(Changing):
         O(n + m): all rows are looked through for edges to them.
         """
         began = time.perf_counter()
-        ids = as_edges(vertices, vertices).on_host()
+        ids = as_edges(self._memory, vertices, vertices).on_host()
         with self.lock:
             held, store = self._held, self._held.store
             if ids.count and int(ids.src.max()) >= store.n:

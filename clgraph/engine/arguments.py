@@ -12,7 +12,14 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NO_LIMIT", "depth_limit", "output_array", "vertex_number", "vertex_numbers"]
+__all__ = [
+    "NO_LIMIT",
+    "depth_limit",
+    "only_auto",
+    "output_array",
+    "vertex_number",
+    "vertex_numbers",
+]
 
 NO_LIMIT = np.uint32(2**31 - 2)  # a depth that no graph has
 
@@ -74,6 +81,20 @@ def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple
     if not several:
         raise InvalidArgumentError("source is empty; pass at least one vertex.")
     return np.unique(np.array(several, np.uint32)), several
+
+
+def only_auto(config: Any) -> None:
+    """Refuse the configuration of what can be computed in one way only.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is neither None nor "auto".
+    """
+    if config not in (None, "auto"):
+        raise InvalidArgumentError(
+            f'config={config!r}: there is one way to compute this; pass "auto" or leave it out.'
+        )
 
 
 def output_array(out: Any, n: int, dtype: Any) -> NDArray[Any] | None:

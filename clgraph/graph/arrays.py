@@ -15,7 +15,7 @@ __all__ = ["as_array", "as_index_array", "as_label_array", "as_weight_array", "f
 _INT64_MAX = np.iinfo(np.int64).max
 log = logging.getLogger("clgraph")
 
-_WAYS_TO_HOST = ("get", "cpu", "copy_to_host")  # of CuPy, PyTorch and Numba
+_WAYS_TO_HOST = ("get", "cpu", "copy_to_host")  # of CuPy and pyopencl, PyTorch, Numba
 _CPU = 1  # kDLCPU, the DLPack device type of host memory
 
 
@@ -61,8 +61,8 @@ def as_array(values: Any, name: str) -> Array:
 
 
 def _on_device(values: Any) -> bool:
-    """Report whether an array lies in the memory of a GPU."""
-    if hasattr(values, "__cuda_array_interface__"):
+    """Report whether an array lies in the memory of a device."""
+    if hasattr(values, "__cuda_array_interface__") or hasattr(values, "base_data"):  # pyopencl's
         return True
     if not hasattr(values, "__dlpack_device__"):
         return False
@@ -70,14 +70,15 @@ def _on_device(values: Any) -> bool:
 
 
 def _copied_from_device(values: Any, name: str) -> Array:
-    """Copy by whatever way the array's library has; OpenCL cannot look into CUDA's memory."""
+    """Copy by whatever way the array's library has, as checks need the values."""
     kind = type(values).__name__
-    for way in _WAYS_TO_HOST:
-        if callable(getattr(values, way, None)):
-            log.info("%s, a %s on a device, is copied to host memory", name, kind)
-            return np.asarray(getattr(values, way)())
+    ways = [way for way in _WAYS_TO_HOST if callable(getattr(values, way, None))]
     try:
-        array: Array = np.from_dlpack(values, device="cpu", copy=True)
+        array: Array = (
+            np.asarray(getattr(values, ways[0])())
+            if ways
+            else np.from_dlpack(values, device="cpu", copy=True)
+        )
     except Exception as error:  # of NumPy before 2.1, or of a library that cannot
         raise InvalidGraphError(
             f"{name} lies on a device, and this {kind} cannot be read from there ({error}); "

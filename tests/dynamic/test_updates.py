@@ -314,12 +314,25 @@ def test_dh29_rows_ascend(device):
         assert (np.diff(graph.neighbors(v)) > 0).all()
 
 
-def test_arrays_on_the_device(any_device):
+def pyopencl_array(device, values, dtype):
+    arrays = pytest.importorskip("pyopencl.array")
+    return arrays.to_device(device.queue, np.array(values, dtype))
+
+
+HELD = {
+    "allocation": lambda device, values: Memory(device).upload("ids", np.array(values, np.uint32)),
+    "uint32": lambda device, values: pyopencl_array(device, values, np.uint32),
+    "int32": lambda device, values: pyopencl_array(device, values, np.int32),
+    "part": lambda device, values: pyopencl_array(device, [7, *values], np.uint32)[1:],
+}
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_arrays_on_the_device(kind, any_device):
     graph = cg.DynamicGraph(n=10, directed=False, device=any_device)
-    memory = Memory(graph.device)
 
     def held(*values):
-        return memory.upload("ids", np.array(values, np.uint32))
+        return HELD[kind](graph.device, values)
 
     assert graph.insert_edges(held(0, 3, 3, 12), held(1, 2, 2, 0)).new == 3
     assert graph.n == 13
@@ -333,6 +346,36 @@ def test_arrays_on_the_device(any_device):
     assert (gone.gone, gone.absent) == (1, 2)
     with pytest.raises(InvalidArgumentError, match="both be on the device"):
         graph.insert_edges(held(1), [2])
+
+
+def test_arrays_of_pyopencl(any_device):
+    """Weights too; what is negative, too wide or of another queue is as it should be."""
+    cl = pytest.importorskip("pyopencl")
+    graph = cg.DynamicGraph(n=4, device=any_device)
+    ids = [pyopencl_array(graph.device, values, np.int32) for values in ([0, 1], [1, 2])]
+    before = [array.get() for array in ids]
+    weights = pyopencl_array(graph.device, [5, 7], np.int32)
+    graph.insert_edges(*ids, weights)
+    assert graph.edge_values(1).tolist() == [7]
+    assert graph.edge_values(1).dtype == np.int32
+    with pytest.raises(cg.InvalidGraphError, match="the largest vertex id is"):
+        graph.insert_edges(pyopencl_array(graph.device, [-1], np.int32), ids[1][:1], weights[:1])
+    with pytest.raises(InvalidArgumentError, match="on the device are of uint32"):
+        graph.delete_edges(*(pyopencl_array(graph.device, [0], np.int64) for _ in "ab"))
+    with pytest.raises(cg.InvalidGraphError, match="copy it to host memory first"):
+        graph.has_edges(*(pyopencl_array(graph.device, [0, 1, 2], np.uint32)[::2] for _ in "ab"))
+    other = cl.CommandQueue(graph.device.context)
+    there = [array.with_queue(other) + 0 for array in ids]
+    assert graph.delete_edges(*there).gone == 2
+    for array, values in zip(ids, before, strict=True):
+        np.testing.assert_array_equal(array.get(), values)  # they stay their owner's
+
+
+def test_a_batch_of_pyopencl_is_not_copied(any_device, monkeypatch):
+    graph = cg.DynamicGraph(n=10, device=any_device)
+    ids = [pyopencl_array(graph.device, values, np.uint32) for values in ([0, 3], [1, 2])]
+    monkeypatch.setattr(type(ids[0]), "get", None)
+    assert graph.insert_edges(*ids).new == 2
 
 
 def test_nothing_to_do(any_device):

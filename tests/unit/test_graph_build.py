@@ -244,3 +244,17 @@ def test_repr_and_examples() -> None:
 def test_modules_stay_small() -> None:
     for path in Path(cgg.__file__).parent.rglob("*.py"):
         assert len(path.read_text().splitlines()) <= 400, path
+
+
+def test_arrays_of_pyopencl_are_copied(any_device, caplog):
+    arrays = pytest.importorskip("pyopencl.array")
+    indptr, indices, weights = (
+        arrays.to_device(any_device.queue, np.array(values, kind))
+        for values, kind in (([0, 2, 2], np.int64), ([0, 1], np.int32), ([0.5, 2], np.float32))
+    )
+    with caplog.at_level("INFO", logger="clgraph"):
+        graph = Graph(indptr, indices, weights)
+    assert (graph.m, graph.weights.tolist()) == (2, [0.5, 2.0])
+    assert caplog.text.count("is copied to host memory") == 3
+    with pytest.raises(InvalidGraphError, match="copy it to host memory first"):
+        Graph(indptr, indices[::-1])

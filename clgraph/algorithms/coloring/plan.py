@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.coloring.result import ColoringResult
 from clgraph.algorithms.independent_set.plan import LONG_ROW_LANES, NO_LONG_ROW
 from clgraph.device import load
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import offsets_dtype, resident
@@ -283,6 +284,7 @@ def greedy_color(
     *,
     order: Order | ArrayLike = "largest_first",
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -298,6 +300,8 @@ def greedy_color(
         seed; by the hash alone; or all vertices in their order.
     seed : int
         Of the hash: 0 to 2**64 - 1.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -333,5 +337,6 @@ def greedy_color(
     >>> cg.greedy_color(cg.generate.complete(4)).count
     4
     """
+    only_auto(config)
     plan = Coloring(graph, order=order, device=device, progress=progress)
     return plan.run(seed, verify=verify, progress=progress)

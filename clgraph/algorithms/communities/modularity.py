@@ -11,6 +11,7 @@ from clgraph.algorithms.communities.result import CommunitiesResult
 from clgraph.algorithms.communities.scale import checked_resolution, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity
 from clgraph.device import load
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -191,6 +192,7 @@ def modularity(
     *,
     resolution: float = 1.0,
     weights: bool = True,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -207,6 +209,8 @@ def modularity(
         What expected edges are multiplied by, from 0 on.
     weights : bool
         Whether weights count; they are from 0 on.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -249,5 +253,6 @@ def modularity(
     >>> round(cg.modularity(graph, [0, 0, 0, 1, 1, 1]), 3)
     0.357
     """
+    only_auto(config)
     plan = Modularity(graph, weights=weights, device=device, progress=progress)
     return plan.run(labels, resolution=resolution, verify=verify)

@@ -11,6 +11,7 @@ from clgraph.algorithms.components.number import Numbering
 from clgraph.algorithms.components.result import ComponentsResult, ComponentStats
 from clgraph.algorithms.components.verify import verify_components
 from clgraph.device import load
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -216,6 +217,7 @@ def hooking(log: SweepLog, n: int) -> dict[str, Any]:
 def connected_components(
     graph: Graph | DynamicGraph,
     *,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -227,6 +229,8 @@ def connected_components(
     graph : Graph, DynamicGraph or scipy.sparse matrix
         Directed or undirected; directions and weights are ignored, so of a directed graph these are
         the weakly connected components. See `scc` for the strongly connected ones.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -261,4 +265,5 @@ def connected_components(
     >>> cg.connected_components(graph).labels.tolist()
     [0, 0, 1, 1, 2]
     """
+    only_auto(config)
     return ConnectedComponents(graph, device=device, progress=progress).run(verify=verify)

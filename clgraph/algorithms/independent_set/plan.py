@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.independent_set.result import IndependentSetResult
 from clgraph.device import load
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -212,6 +213,7 @@ def maximal_independent_set(
     graph: Graph,
     *,
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -224,6 +226,8 @@ def maximal_independent_set(
         Undirected; weights and self-loops are ignored.
     seed : int
         Which of several sets: 0 to 2**64 - 1.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -259,5 +263,6 @@ def maximal_independent_set(
     >>> cg.maximal_independent_set(cg.generate.star(5)).vertices.tolist()
     [1, 2, 3, 4]
     """
+    only_auto(config)
     plan = IndependentSet(graph, device=device, progress=progress)
     return plan.run(seed, verify=verify, progress=progress)

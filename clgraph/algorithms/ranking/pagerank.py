@@ -20,6 +20,7 @@ from clgraph.algorithms.ranking.result import RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -309,6 +310,7 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     nstart: ArrayLike | Mapping[int, float] | None = None,
     convention: Convention = "networkx",
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -321,6 +323,8 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
         Directed or undirected.
     alpha, personalization, tol, max_iter, dangling, nstart, convention, verify
         As for `PageRank.run`.
+    config : {"auto"}, optional
+        There is one way to compute it.
     weights, dtype, device
         As for `PageRank`.
     progress : callable or True, optional
@@ -354,6 +358,7 @@ def pagerank(  # noqa: PLR0913 - all but one by keyword
     >>> result.ranks.round(3).tolist()
     [0.476, 0.131, 0.131, 0.131, 0.131]
     """
+    only_auto(config)
     plan = PageRank(graph, weights=weights, dtype=dtype, device=device, progress=progress)
     return plan.run(
         alpha=alpha,

@@ -13,6 +13,7 @@ from clgraph.algorithms.ranking.power import Affine, Columns, Normed, whole_numb
 from clgraph.algorithms.ranking.result import HitsResult, RankResult, RankStats
 from clgraph.device import Memory
 from clgraph.device import device as find_device
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
@@ -115,6 +116,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     max_iter: int = 100,
     nstart: ArrayLike | Mapping[int, float] | None = None,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -135,6 +137,8 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
         What to begin with; default is everywhere alike.
     dtype : {"float32", "float64"}, optional
         What is computed in; default is double precision where the device has it.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -174,6 +178,7 @@ def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     >>> cg.eigenvector_centrality(cg.generate.complete(4)).ranks.round(6).tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
+    only_auto(config)
     call = _Call(graph, weights, tol, max_iter, dtype, device)
     if not call.graph.n:
         return RankResult(np.zeros(0, call.dtype), 0, 0.0, True, call.stats(None))
@@ -213,6 +218,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     tol: float = 1e-6,
     max_iter: int = 1000,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -229,7 +235,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
         What a vertex has of itself.
     normalized : bool
         Whether scores are brought to Euclidean length 1.
-    weights, tol, max_iter, dtype, device, progress, verify
+    weights, tol, max_iter, dtype, config, device, progress, verify
         As for `eigenvector_centrality`.
 
     Returns
@@ -261,6 +267,7 @@ def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     >>> cg.katz_centrality(cg.generate.path(3), normalized=False).ranks.round(4).tolist()
     [1.1224, 1.2245, 1.1224]
     """
+    only_auto(config)
     call = _Call(graph, weights, tol, max_iter, dtype, device)
     n = call.graph.n
     own = np.asarray(beta, np.float64)
@@ -311,6 +318,7 @@ def hits(  # noqa: PLR0913 - all but one by keyword
     nstart: ArrayLike | Mapping[int, float] | None = None,
     normalized: bool = True,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -325,7 +333,7 @@ def hits(  # noqa: PLR0913 - all but one by keyword
         Iterations end when one changes hub scores by less than this in all.
     normalized : bool
         Whether either scores have sum 1; otherwise hubs have Euclidean length 1.
-    weights, max_iter, nstart, dtype, device, progress, verify
+    weights, max_iter, nstart, dtype, config, device, progress, verify
         As for `eigenvector_centrality`.
 
     Returns
@@ -359,6 +367,7 @@ def hits(  # noqa: PLR0913 - all but one by keyword
     >>> result.hubs.round(6).tolist(), result.authorities.tolist()
     ([0.333333, 0.333333, 0.333333, 0.0], [0.0, 0.0, 0.0, 1.0])
     """
+    only_auto(config)
     call = _Call(graph, weights, tol, max_iter, dtype, device)
     n = call.graph.n
     if not n:

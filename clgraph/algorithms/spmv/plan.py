@@ -15,6 +15,7 @@ from clgraph.device import Allocation, Memory, load
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
 from clgraph.dynamic.graph import DynamicGraph
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -317,6 +318,7 @@ def spmv(
     x: ArrayLike,
     *,
     dtype: Any = None,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -327,6 +329,8 @@ def spmv(
     ----------
     graph, dtype, device, progress
         As for `SpMV`.
+    config : {"auto"}, optional
+        There is one way to compute it.
     x : array_like
         [n] numbers.
     verify : bool
@@ -353,5 +357,6 @@ def spmv(
     >>> cg.spmv(path, [1, 10, 100]).tolist()
     [50.0, 700.0, 0.0]
     """
+    only_auto(config)
     plan = SpMV(graph, dtype=dtype, device=device, progress=progress)
     return plan.run(x, verify=verify).values

@@ -11,6 +11,7 @@ from clgraph.algorithms.triangles.plan import Triangles
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.triangles.config import TrianglesConfig
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -45,8 +46,10 @@ def local_clustering(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> NDArray[np.float64]:
     """Share of the pairs of each vertex's neighbours that are neighbours themselves.
 
@@ -57,10 +60,14 @@ def local_clustering(
     clean : bool
         Whether to take any graph, as if its edges went both ways, once, and self-loops were not
         there.
+    config : TrianglesConfig or str, optional
+        How triangles are counted; default is chosen by the graph.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
         Called while the graph is uploaded.
+    verify : bool
+        Whether to check the triangles of the vertices.
 
     Returns
     -------
@@ -69,7 +76,7 @@ def local_clustering(
 
     Raises
     ------
-    InvalidGraphError, DeviceMemoryError
+    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
         As for `triangle_count`.
 
     Notes
@@ -87,22 +94,24 @@ def local_clustering(
     >>> cg.local_clustering(square).round(3).tolist()
     [0.667, 1.0, 0.667, 1.0]
     """
-    plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    return closed_shares(plan.simple.degrees, plan.run("vertex").values)
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return closed_shares(plan.simple.degrees, plan.run("vertex", verify=verify).values)
 
 
 def average_clustering(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Mean of `local_clustering` over all vertices; 0 without vertices.
 
     Parameters
     ----------
-    graph, clean, device, progress
+    graph, clean, config, device, progress, verify
         As for `local_clustering`.
 
     Returns
@@ -111,7 +120,7 @@ def average_clustering(
 
     Raises
     ------
-    InvalidGraphError, DeviceMemoryError
+    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
         As for `triangle_count`.
 
     Examples
@@ -120,7 +129,9 @@ def average_clustering(
     >>> cg.average_clustering(cg.generate.complete(5))
     1.0
     """
-    shares = local_clustering(graph, clean=clean, device=device, progress=progress)
+    shares = local_clustering(
+        graph, clean=clean, config=config, device=device, progress=progress, verify=verify
+    )
     return float(shares.mean()) if shares.size else 0.0
 
 
@@ -128,14 +139,16 @@ def transitivity(
     graph: Graph,
     *,
     clean: bool = False,
+    config: TrianglesConfig | str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
+    verify: bool = False,
 ) -> float:
     """Share of the paths of two edges that a third edge closes; 0 without such paths.
 
     Parameters
     ----------
-    graph, clean, device, progress
+    graph, clean, config, device, progress, verify
         As for `local_clustering`.
 
     Returns
@@ -145,7 +158,7 @@ def transitivity(
 
     Raises
     ------
-    InvalidGraphError, DeviceMemoryError
+    InvalidGraphError, InvalidArgumentError, DeviceMemoryError, VerificationError
         As for `triangle_count`.
 
     Examples
@@ -154,5 +167,5 @@ def transitivity(
     >>> cg.transitivity(cg.generate.complete(5))
     1.0
     """
-    plan = Triangles(graph, device=device, clean=clean, progress=progress)
-    return closed_total(plan.simple.degrees, plan.run().count)
+    plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
+    return closed_total(plan.simple.degrees, plan.run(verify=verify).count)

@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 from clgraph.device import load
+from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident
@@ -300,6 +301,7 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     q: float = 1.0,
     weights: bool = True,
     seed: int = 0,
+    config: str | None = None,
     device: Device | str | None = None,
     progress: Progress | None = None,
     verify: bool = False,
@@ -321,6 +323,8 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
         Whether edges are drawn in proportion to their weights, where there are some.
     seed : int
         0 to 2**64 - 1. Walk i of a seed does not depend on how many others there are.
+    config : {"auto"}, optional
+        There is one way to compute it.
     device : Device or str, optional
         Default is ``clgraph.device()``.
     progress : callable or True, optional
@@ -357,5 +361,6 @@ def random_walks(  # noqa: PLR0913 - all but three by keyword
     >>> cg.random_walks(ring, [0, 2], 3).walks.tolist()
     [[0, 1, 2, 0], [2, 0, 1, 2]]
     """
+    only_auto(config)
     plan = RandomWalks(graph, weights=weights, device=device, progress=progress)
     return plan.run(starts, length, p=p, q=q, seed=seed, verify=verify, progress=progress)

@@ -7,7 +7,7 @@ import importlib
 import math
 import operator
 import os
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class Allocation:
         name: str,
         count: int,
         dtype: np.dtype[Any],
-        held: tuple[Booking, cl.Buffer],
+        held: tuple[Booking | None, cl.Buffer],
     ) -> None:
         self.name = name
         self.count = count
@@ -348,6 +348,39 @@ class Memory:
         allocation = self.allocate(name, math.prod(source.shape), source.dtype)
         allocation.write(source, progress=progress)
         return allocation
+
+    def borrow(self, name: str, array: Array) -> Allocation | None:
+        """Use an array of the device's where it lies; it stays its owner's.
+
+        Parameters
+        ----------
+        name : str
+            As for `allocate`.
+        array : pyopencl.array.Array
+            One-dimensional, of elements of whole words; what is enqueued for it on other queues is
+            waited for.
+
+        Returns
+        -------
+        Allocation
+            The same memory, which counts in no budget and is kept as long as this, or a copy of
+            a part of an array; None for an array of another context, or that is not contiguous.
+        """
+        if array.context != self.device.context or array.dtype.itemsize % WORD_BYTES:
+            return None
+        if array.ndim != 1 or not array.flags.c_contiguous:
+            return None
+        queue, whole = self.device.queue, cast("Any", array.base_data)
+        array.finish()
+        if array.queue not in (None, queue):
+            wait(cl.enqueue_marker(array.queue))
+        if array.size and not array.offset:
+            return Allocation(self.device, name, array.size, array.dtype, (None, whole))
+        made = self.allocate(name, array.size, array.dtype)
+        if array.size:
+            size, begin = array.nbytes, array.offset
+            wait(cl.enqueue_copy(queue, made.buffer, whole, byte_count=size, src_offset=begin))
+        return made
 
     def _commit(self, size_bytes: int) -> cl.Buffer:
         device = self.device

@@ -54,20 +54,28 @@
     <%def name="visit(count)">
         ${visiting.visit_edges(count, "now.level", single.keep, "&single_hubs[next]")}
     </%def>
-    <%def name="visit_by_one_group()">
-        claimed = distances[v] == UNREACHED;
-        distances[v] = claimed ? (int)now.level : distances[v];
+    <%def name="may_find(v)">
         % if config.frontier.visited == "bitmap":
-        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
-        % endif
-        % if problem.predecessors:
-        predecessors[v] = claimed ? (int)u : predecessors[v];
+        (uint)(~(the_visited[${v} >> WORD_SHIFT] >> (${v} & WORD_MASK)) & 1)\
+        % else:
+        (uint)(distances[${v}] == UNREACHED)\
         % endif
     </%def>
-    <%def name="prefetch_label(v)">
-        prefetch_global(distances + ${v});
+    <%def name="visit_by_one_group()">
+        % if config.frontier.visited == "bitmap":
+        claimed = (int)(~(the_visited[v >> WORD_SHIFT] >> (v & WORD_MASK)) & 1);
+        the_visited[v >> WORD_SHIFT] |= WORD_BIT(v);
+        % else:
+        claimed = distances[v] == UNREACHED;
+        distances[v] = (int)now.level;
+        % endif
+    </%def>
+    <%def name="label()">
+        % if config.frontier.visited == "bitmap":
+        distances[v] = (int)now.level;
+        % endif
         % if problem.predecessors:
-        prefetch_global(predecessors + ${v});
+        predecessors[v] = (int)u;
         % endif
     </%def>
     <%def name="edges_of(v)">(${rows.past(v)} - ${rows.begin(v)})</%def>

@@ -4,6 +4,7 @@ import gc
 import re
 import sys
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory import allocation as memory_module
 from clgraph.device.memory import budget
 from clgraph.device.memory.budget import Ledger
+from clgraph.device.memory.huge import LEAST_BYTES
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 
@@ -269,3 +271,44 @@ def test_poison_is_a_number_of_32_bits(memory, monkeypatch, text):
     monkeypatch.setenv("CLGRAPH_POISON", text)
     with pytest.raises(InvalidArgumentError, match=f"CLGRAPH_POISON is '{text}'"):
         memory.allocate("array", 1, np.uint32)
+
+
+def _region_of(address):
+    """What the system says of the memory at an address: its flags, of two letters each."""
+    inside = False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        bounds = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line)
+        if bounds:
+            inside = int(bounds[1], 16) <= address < int(bounds[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return line.split()[1:]
+    return []
+
+
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="there are no large pages"
+)
+@pytest.mark.parametrize("runtime", ["pocl", "intel"])
+def test_large_arrays_of_processors_ask_for_large_pages(runtime, request):
+    """From 4 MiB on, all of an array."""
+    device = request.getfixturevalue(runtime)
+    values = np.arange(2 * LEAST_BYTES // 4, dtype=np.uint32)
+    large = Memory(device).upload("large", values)
+    mapped, _ = cl.enqueue_map_buffer(
+        device.queue, large.buffer, cl.map_flags.READ, 0, (values.size,), values.dtype
+    )
+    try:
+        for place in (0, mapped.nbytes // 2, mapped.nbytes - 1):
+            assert "hg" in _region_of(mapped.ctypes.data + place)
+    finally:
+        mapped.base.release(device.queue)
+    np.testing.assert_array_equal(large.read(), values)
+
+
+def test_small_arrays_ask_for_nothing(pocl, monkeypatch):
+    asked = []
+    monkeypatch.setattr(memory_module, "advise_huge_pages", lambda *given: asked.append(given[2]))
+    memory = Memory(pocl)
+    memory.allocate("small", LEAST_BYTES - 4, np.uint8)
+    memory.allocate("large", LEAST_BYTES, np.uint8)
+    assert asked == [LEAST_BYTES]

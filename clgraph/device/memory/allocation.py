@@ -14,6 +14,7 @@ import numpy as np
 from clgraph.device.forks import check_process
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
+from clgraph.device.memory.huge import LEAST_BYTES, advise_huge_pages
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, DeviceMemoryError, InvalidArgumentError
 from clgraph.progress import Progress, report_progress
@@ -391,6 +392,8 @@ class Memory:
                 zeros = np.zeros(size_bytes, np.uint8)
                 finish_copy(cl.enqueue_copy(device.queue, buffer, zeros, is_blocking=False))
             else:
+                if device.traits.is_cpu and size_bytes >= LEAST_BYTES:
+                    advise_huge_pages(device.queue, buffer, size_bytes)
                 zero = np.zeros(1, np.uint32)
                 wait(cl.enqueue_fill_buffer(device.queue, buffer, zero, 0, WORD_BYTES))
         except BaseException:

@@ -213,15 +213,15 @@ class _Queue(Frontier):
                 "lets each vertex be claimed once; choose visited='mask' or history=0."
             )
 
-    def _usual_visited(self, *, one_item: bool) -> str:
-        return "mask" if self.history else "labels" if one_item else "bitmap"
+    def _usual_visited(self) -> str:
+        return "mask" if self.history else "bitmap"
 
     def resolved(self, traits: DeviceTraits, group_size: int) -> Self:  # noqa: ARG002
         """Give the same with everything decided."""
         duplicates = self.duplicates or "keep"
         by_group = duplicates.endswith("group")
         decided: dict[str, Any] = {
-            "visited": self.visited or self._usual_visited(one_item=group_size == 1),
+            "visited": self.visited or self._usual_visited(),
             "duplicates": duplicates,
             "hash_rounds": self.hash_rounds or (2 if by_group else 1),
             "hash_size": self.hash_size or (1024 if by_group else 128),
@@ -260,8 +260,8 @@ class VertexQueue(_Queue):
             )
         _Queue.validate(self)
 
-    def _usual_visited(self, *, one_item: bool) -> str:
-        return "mask" if self.filtered else "labels" if one_item else "bitmap"
+    def _usual_visited(self) -> str:
+        return "mask" if self.filtered else "bitmap"
 
 
 @documented(_Queue)

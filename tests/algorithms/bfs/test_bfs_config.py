@@ -94,6 +94,34 @@ def test_where_a_cpu_looks_up_who_was_reached(visited, direction, device):
     check_everywhere(config, device, predecessors=False)
 
 
+def rows_of_any_length(extra):
+    """Rows around every length that one core treats differently, the last ones of the array too."""
+    rng = np.random.default_rng(8)
+    lengths = [*range(71), 255, 256, 257, 319, 320, 321, 336, 1000, *range(70, 0, -1)]
+    n = 1010 + extra
+    ends = [rng.choice(n, length, replace=False) for length in lengths]
+    first = rng.choice(n, n // 2)  # so that most of them are reached
+    return cg.from_edges(
+        np.concatenate([np.repeat(n - len(lengths) + np.arange(len(lengths)), lengths), first]),
+        np.concatenate([*ends, rng.choice(n, n // 2)]),
+        n=n,
+    )
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("visited", ["labels", "bitmap"])
+def test_one_core_alone_takes_rows_of_any_length(visited, predecessors, device):
+    """In batches: four neighbours at once, or sixteen where rows are long in the mean."""
+    config = bfs_config(visited=visited, direction="push", groups=1, single_group_edges=2**30)
+    for extra in (0, 9000):
+        graph = rows_of_any_length(extra)
+        assert (graph.mean_degree >= 8) == (extra == 0)
+        plan = cg.BFS(graph, predecessors=predecessors, config=config, device=device)
+        for source in (graph.n - 65, graph.n - 74, graph.n - 1, 3):
+            check_search(graph, source, plan.run(source, verify=True))
+
+
 @DEVICE_SEARCHES
 @pytest.mark.parametrize("patience", [0, 1, 10_000])
 @pytest.mark.parametrize("groups", [1, 2, 3, 7, 200])

@@ -131,7 +131,7 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
     wide_offsets = m >= 2**32 if blocks is None else blocks.wide
     group_size = group_size_of(config, traits)
     one_item = group_size == 1
-    frontier = (config.frontier or VertexQueue()).resolved(traits, group_size)
+    frontier = (config.frontier or VertexQueue()).resolved(traits, group_size, mean_degree)
     if frontier.HAS_CANDIDATES and m >= 2**32 - 64:
         raise InvalidArgumentError(
             f"frontier={frontier.name!r} numbers candidates with 32 bits, but the graph has {m} "

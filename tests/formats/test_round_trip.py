@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, example, given, settings
 
 import clgraph.graph as cgg
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph import Graph
+from clgraph.graph import Graph, csr
+from clgraph.graph.formats import files
 
 # What a reader has to be told because the format cannot say it.
 UNTOLD = {

@@ -5,7 +5,7 @@ import pyopencl as cl
 import pytest
 
 import clgraph as cg
-from bench.studies import matching_sequential as sequential
+from bench.studies.matchers import sequential
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.quality import planted_query
 from clgraph.device import Kernel, Memory, wait

@@ -122,6 +122,17 @@ def test_one_core_alone_takes_rows_of_any_length(visited, predecessors, device):
             check_search(graph, source, plan.run(source, verify=True))
 
 
+@pytest.mark.runtimes("pocl")
+def test_one_core_alone_looks_at_bits_where_rows_are_long(device):
+    for graph, visited in (
+        (cg.generate.grid2d(9, 9), "labels"),
+        (cg.generate.complete(30), "bitmap"),
+    ):
+        assert cg.BFS(graph, device=device).config.frontier.visited == visited
+        filtered = bfs_config(duplicates="lookup_lanes")
+        assert cg.BFS(graph, config=filtered, device=device).config.frontier.visited == "mask"
+
+
 @DEVICE_SEARCHES
 @pytest.mark.parametrize("patience", [0, 1, 10_000])
 @pytest.mark.parametrize("groups", [1, 2, 3, 7, 200])

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.stats import chisquare
 
 import clgraph as cg
-from bench.studies import matching_sequential as sequential
+from bench.studies.matchers import sequential
 from clgraph import SubgraphMatching
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.result import kept_edges

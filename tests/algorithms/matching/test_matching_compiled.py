@@ -12,7 +12,7 @@ from clgraph.algorithms.matching.quality import planted_query
 @pytest.mark.parametrize("labels", [1, 5])
 def test_same_matches(labels, any_device):
     pytest.importorskip("numba")
-    from bench.studies.matching_one_core import match  # noqa: PLC0415 - needs numba
+    from bench.studies.matchers.one_core import match  # noqa: PLC0415 - needs numba
 
     rng = np.random.default_rng(labels)
     ends = rng.integers(0, 90, (2, 400))

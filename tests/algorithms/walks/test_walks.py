@@ -7,7 +7,7 @@ import pytest
 from graphs import SHAPES
 
 import clgraph as cg
-from bench.studies.matching_sequential import philox
+from bench.studies.matchers.sequential import philox
 from clgraph.algorithms.walks import plan as module
 from clgraph.algorithms.walks.plan import SHARE_BITS, TRIES, _verify
 from clgraph.algorithms.walks.sums import row_sums

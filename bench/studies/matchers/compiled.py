@@ -1,7 +1,7 @@
 """Subgraph matching by one processor core, compiled: what a CPU device is measured against.
 
-``python -m bench.studies.matching_compiled --data FOLDER --device pocl`` runs the compiled form
-of `bench.studies.matching_one_core` and a device in turn on the networks in FOLDER and compares
+``python -m bench.studies.matchers.compiled --data FOLDER --device pocl`` runs the compiled form
+of `bench.studies.matchers.one_core` and a device in turn on the networks in FOLDER and compares
 their matches.
 """
 
@@ -20,9 +20,9 @@ from clgraph import SubgraphMatching
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.quality import planted_query
 
-from ..runner import machine
-from .matching import read_networks
-from .matching_one_core import match
+from ...runner import machine
+from ..matching import read_networks
+from .one_core import match
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def compare(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run both in turn on every case and print the ratios."""
-    parser = argparse.ArgumentParser(prog="bench.studies.matching_compiled", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench.studies.matchers.compiled", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the networks")
     parser.add_argument("--device")
     parser.add_argument("--repeats", type=int, default=7)

@@ -1,12 +1,15 @@
 """The study of ranks, communities and cores on a processor: its ratios, and what it continues."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 import clgraph as cg
 from bench.studies import processors
 from clgraph.errors import InvalidArgumentError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def row(ms, beside="clgraph", **more):
@@ -87,3 +90,16 @@ def test_answers_of_all_are_right_where_everybody_is_installed(device):
         for name, each in field.items():
             _, answer = each.run()
             assert not each.told(answer).get("wrong"), (problem, name)
+
+
+def test_the_recorded_runs_are_ahead_of_libraries():
+    """PageRank of networkit's everywhere, core numbers of igraph's, at every seed."""
+    name = "pocl-20261123-ranks-cores.json"
+    record = json.loads((ROOT / "bench" / "results" / name).read_text("utf-8"))
+    assert not record["dirty"]
+    for peer, problem in (("networkit", "pagerank"), ("igraph", "cores")):
+        found = {k: v for k, v in record["found"].items() if k.startswith(f"{problem}/")}
+        assert len(found) == 6 * 3
+        for who in found.values():
+            assert not who[peer]["wrong"]
+            assert who[peer]["ms"] >= who[who[peer]["beside"]]["ms"]

@@ -169,13 +169,14 @@ def test_tables_find_duplicates(scope, intel):
     off, _ = searched(duplicates="keep")
     assert off == graph.m
     found = {}
-    for size in (1, 1024):  # each is built
+    for size in (1, 4, 1024):
         found[size] = searched(duplicates=f"lookup_{scope}", hash_size=size, hash_rounds=1)
     for queued, counted in found.values():
         assert queued == off - counted["DROPPED"] < off
         assert queued >= 12  # no vertex is lost, with one slot either
     assert found[1024][0] == 12
     conflicts = [counted["CONFLICTS"] for _, counted in found.values()]
+    assert conflicts == sorted(conflicts, reverse=True)
     assert conflicts[0] > conflicts[-1] == 0
     missed = [queued - 12 for queued, _ in found.values()]
     assert missed[0] > missed[-1] == 0

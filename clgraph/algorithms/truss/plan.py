@@ -14,14 +14,13 @@ from clgraph.algorithms.truss.edges import Edges
 from clgraph.algorithms.truss.greatest import Found, Greatest
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
-from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
+from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_order
 from clgraph.device.hardware.measured import BISECTED_TRIANGLES
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ class Truss(Plan):
             If there is no room for the triangles or the result.
         """
         if k is not None:
-            k = whole("k", k, LEAST_K, None)
+            k = truss_order(k)
             if greatest:
                 raise InvalidArgumentError(
                     f"k={k} and greatest=True are two wishes; leave one out."

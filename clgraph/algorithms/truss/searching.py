@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.truss.peeling import copy
+from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -17,11 +19,27 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["ABOVE", "LEAST_K", "bisected"]
+__all__ = ["ABOVE", "LEAST_K", "bisected", "truss_order"]
 
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
 ABOVE = 3
+
+
+def truss_order(k: Any) -> int:
+    """Check which truss is asked for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not an integer of at least 2.
+    """
+    order = whole("k", k, -(2**62), None)
+    if order < LEAST_K:
+        raise InvalidArgumentError(
+            f"k={k} is less than 2, and all edges are in the 2-truss already; use k=2 or more."
+        )
+    return order
 
 
 def most_k(edges: int | NDArray[np.int64]) -> Any:

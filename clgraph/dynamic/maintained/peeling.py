@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from clgraph.algorithms.truss.searching import LEAST_K
+from clgraph.algorithms.truss.searching import truss_order
 from clgraph.device import Memory, load
 from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.graph.arguments import whole
 from clgraph.primitives.stages import Scan
 from clgraph.progress import report_progress
 
@@ -287,7 +286,7 @@ def peel_trusses(
     (5, [3, 6], [1, 10], 0)
     """
     if k is not None:
-        k = whole("k", k, LEAST_K, None)
+        k = truss_order(k)
     supports = EdgeSupports(graph, method=method)
     ends: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]] = []
     rounds: list[tuple[int, int, float]] = []

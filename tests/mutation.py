@@ -219,9 +219,11 @@ def of_archive(data, rng):
     """An array of another type, shape or content, or another way to keep it."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+            members = {name: archive[name] for name in archive.files}
     except Exception:  # noqa: BLE001, RUF100 - damaged before
         return of_bytes(data, rng)
+    # A member that is no array, as after damage to its first bytes, is given as bytes.
+    arrays = {name: kept for name, kept in members.items() if isinstance(kept, np.ndarray)}
     if not arrays:
         return of_bytes(data, rng)
     name = rng.choice(list(arrays))

@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+import runtimes
+
+from clgraph.device import Device
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 ledger = importlib.import_module("ledger")
@@ -30,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clgraph: how much is tried")
     for name, (default, what) in EFFORTS.items():
         group.addoption(f"--{name}", type=int, default=default, help=f"{what} (default {default})")
+    group.addoption("--on", default="pocl", metavar="DEVICE", help="what plans run on (pocl)")
     group.addoption("--ledger", type=Path, metavar="FILE", help="add what was tried to this record")
     group.addoption(
         "--until",
@@ -69,6 +73,12 @@ def turns(ends):
 
 
 @pytest.fixture(scope="session")
+def target(request: pytest.FixtureRequest) -> Device:
+    """What plans run on, where a property depends neither on lanes nor on the kind of device."""
+    return runtimes.device_or_skip(request.config.getoption("--on", default="pocl"))
+
+
+@pytest.fixture(scope="session")
 def effort(request: pytest.FixtureRequest):
     """Give how much of something to try; options are known only where this folder is named."""
     return lambda name: request.config.getoption(f"--{name}", default=EFFORTS[name][0])
@@ -95,4 +105,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     file = config.getoption("--ledger", default=None)
     if file is not None:
         efforts = {name: config.getoption(f"--{name}") for name in EFFORTS}
+        efforts["on"] = config.getoption("--on")
         ledger.add(file, ledger.entry(config.stash[BEGAN], efforts, rows))

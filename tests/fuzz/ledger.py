@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "bench/results/pocl-reliability.json"
+LEDGERS = (LEDGER, ROOT / "bench/results/h200-reliability.json")  # each of one machine
 MOMENTS = "test_interruptions_at_random_moments"
 # Of a test: what it is called, which figure is what it tried, and how the figures of two runs of
 # the same case are put together.
@@ -43,6 +44,11 @@ COUNTED = {
 def load(path):
     """Give the runs that a ledger has; none if there is no such file yet."""
     return json.loads(path.read_text("utf-8"))["runs"] if path.exists() else []
+
+
+def known():
+    """Give the runs of all machines."""
+    return [run for path in LEDGERS for run in load(path)]
 
 
 def add(path, run):
@@ -155,5 +161,5 @@ def table(runs):
 
 
 if __name__ == "__main__":
-    kept = load(Path(sys.argv[1]) if len(sys.argv) > 1 else LEDGER)
+    kept = load(Path(sys.argv[1])) if len(sys.argv) > 1 else known()
     sys.stdout.write("\n".join([*table(kept), ""]))

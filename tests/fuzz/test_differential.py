@@ -69,7 +69,7 @@ def same_parts(labels, other):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_two_oracles_agree_with_it(shape, pocl, effort, record_property):
+def test_two_oracles_agree_with_it(shape, target, effort, record_property):
     rng = np.random.default_rng([effort("seed"), SHAPES.index(shape)])
     calls = 0
     for turn in range(effort("graphs")):
@@ -77,23 +77,23 @@ def test_two_oracles_agree_with_it(shape, pocl, effort, record_property):
         what = f"graph {turn} of {shape}: {graph!r}"
         there, matrix = in_networkx(graph), simple(graph)
         source = int(rng.integers(graph.n))
-        hops = cg.bfs(graph, source, device=pocl, verify=True).distances
+        hops = cg.bfs(graph, source, device=target, verify=True).distances
         known = csgraph.shortest_path(matrix, unweighted=True, indices=source)
         np.testing.assert_array_equal(hops, np.where(np.isinf(known), -1, known), err_msg=what)
         known = nx.single_source_shortest_path_length(there, source)
         assert {v: d for v, d in enumerate(hops.tolist()) if d >= 0} == dict(known), what
-        found = cg.sssp(graph, source, device=pocl, verify=True)
+        found = cg.sssp(graph, source, device=target, verify=True)
         lengths = nx.single_source_dijkstra_path_length(there, source)
-        reached = found.distances != cg.SSSP(graph, device=pocl).unreached
+        reached = found.distances != cg.SSSP(graph, device=target).unreached
         assert set(np.flatnonzero(reached).tolist()) == set(lengths), what
         for vertex, length in lengths.items():
             assert found.distances[vertex] == pytest.approx(length, rel=1e-6), what
-        strong = cg.scc(graph, device=pocl)
+        strong = cg.scc(graph, device=target)
         assert same_parts(
             strong.labels, csgraph.connected_components(matrix, connection="strong")[1]
         )
         assert strong.count == nx.number_strongly_connected_components(there), what
-        weak = cg.connected_components(graph, device=pocl)
+        weak = cg.connected_components(graph, device=target)
         _, known = csgraph.connected_components(matrix, connection="weak")
         assert same_parts(weak.labels, known), what
         assert weak.count == nx.number_weakly_connected_components(there), what

@@ -1,12 +1,15 @@
 """A file is read as a graph or refused in a sentence, however it is damaged."""
 
+import io
 import os
+import random
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mutation import Files
+from mutation import Files, of_archive
 
 import clgraph as cg
 from clgraph.graph.formats.registry import FORMATS
@@ -63,6 +66,16 @@ def test_finds_of_guided_fuzzing(name, file, record_property):
         accepted += read_or_refuse(file, name, {}) is not None
     record_property("inputs", len(lines))
     assert 0 < accepted < len(lines)
+
+
+def test_archives_of_what_is_no_array_are_damaged_further():
+    """NumPy gives a member whose first bytes are not an array's as they are."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("indptr.npy", b"no array")
+    data = buffer.getvalue()
+    rng = random.Random(1)  # noqa: S311 - no secret
+    assert all(of_archive(data, rng) != data for _ in range(20))
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -58,55 +58,55 @@ def chosen(effort, record_property):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_a_run_that_is_interrupted(name, pocl, chosen, opcodes):
+def test_a_run_that_is_interrupted(name, target, chosen, opcodes):
     """A plan finds what a fresh one finds, from another vertex and from the same one."""
     algorithm = ALGORITHMS[name]
-    plan = algorithm.make(fresh_graph(), pocl)
+    plan = algorithm.make(fresh_graph(), target)
     for place in chosen(lambda: algorithm.outcome(plan, SOURCES[0]), opcodes):
         interrupt(lambda: algorithm.outcome(plan, SOURCES[0]), place, opcodes=opcodes)
-        check(name, pocl, plan, 1)
-        check(name, pocl, plan, 0)
+        check(name, target, plan, 1)
+        check(name, target, plan, 0)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_making_a_plan_that_is_interrupted(name, pocl, chosen, opcodes):
+def test_making_a_plan_that_is_interrupted(name, target, chosen, opcodes):
     """Uploads and plans begin anew, on the same graph, and nothing stays on the device."""
     algorithm = ALGORITHMS[name]
-    expected(name, pocl)
+    expected(name, target)
     gc.collect()
-    used = pocl.ledger.used_bytes
-    for place in chosen(lambda: algorithm.make(fresh_graph(), pocl), opcodes):
+    used = target.ledger.used_bytes
+    for place in chosen(lambda: algorithm.make(fresh_graph(), target), opcodes):
         graph = fresh_graph()
-        interrupt(lambda g=graph: algorithm.make(g, pocl), place, opcodes=opcodes)
-        check(name, pocl, algorithm.make(graph, pocl), 1)
+        interrupt(lambda g=graph: algorithm.make(g, target), place, opcodes=opcodes)
+        check(name, target, algorithm.make(graph, target), 1)
         del graph
         gc.collect()
-        assert pocl.ledger.used_bytes == used, f"{place}: {holders(Graph)}"
+        assert target.ledger.used_bytes == used, f"{place}: {holders(Graph)}"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_reading_that_is_interrupted(name, pocl, chosen, opcodes):
+def test_reading_that_is_interrupted(name, target, chosen, opcodes):
     """A result is copied back whole at the second attempt."""
     algorithm = ALGORITHMS[name]
     if algorithm.read is itself:
         pytest.skip("its results are on the host already")
-    plan = algorithm.make(fresh_graph(), pocl)
+    plan = algorithm.make(fresh_graph(), target)
     for place in chosen(lambda: algorithm.read(algorithm.run(plan, SOURCES[1])), opcodes):
         result = algorithm.run(plan, SOURCES[1])
         interrupt(lambda r=result: algorithm.read(r), place, opcodes=opcodes)
         found = np.array(algorithm.read(result))
-        np.testing.assert_array_equal(found, expected(name, pocl)[1])
+        np.testing.assert_array_equal(found, expected(name, target)[1])
 
 
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
-def test_interrupted_for_want_of_memory(name, pocl, chosen, opcodes, monkeypatch):
+def test_interrupted_for_want_of_memory(name, target, chosen, opcodes, monkeypatch):
     """Results that give way to a search are read whole, and no two share a buffer."""
     algorithm = ALGORITHMS[name]
-    plan = algorithm.make(fresh_graph(), pocl)
+    plan = algorithm.make(fresh_graph(), target)
     algorithm.outcome(plan, SOURCES[0])
-    expected(name, pocl)
+    expected(name, target)
     kept = []
-    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(pocl.ledger.used_bytes + 10_000))
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(target.ledger.used_bytes + 10_000))
 
     def run():
         kept[:] = [algorithm.run(plan, SOURCES[0])]
@@ -115,7 +115,7 @@ def test_interrupted_for_want_of_memory(name, pocl, chosen, opcodes, monkeypatch
     for place in chosen(run, opcodes):
         interrupt(run, place, opcodes=opcodes)
         for turn, result in enumerate(kept):
-            np.testing.assert_array_equal(algorithm.read(result), expected(name, pocl)[turn])
+            np.testing.assert_array_equal(algorithm.read(result), expected(name, target)[turn])
 
 
 def seconds(call):
@@ -125,11 +125,11 @@ def seconds(call):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_interruptions_at_random_moments(name, pocl, effort, record_property):
+def test_interruptions_at_random_moments(name, target, effort, record_property):
     """Signals, as Ctrl-C sends them: answered soon, and no thread stays behind."""
     algorithm = ALGORITHMS[name]
-    plan = algorithm.make(fresh_graph(), pocl)
-    check(name, pocl, plan, 0)
+    plan = algorithm.make(fresh_graph(), target)
+    check(name, target, plan, 0)
     takes = min(seconds(lambda: algorithm.outcome(plan, SOURCES[0])) for _ in range(3))
     rng = np.random.default_rng(effort("seed"))
     delays = []
@@ -151,7 +151,7 @@ def test_interruptions_at_random_moments(name, pocl, effort, record_property):
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:
                 delays.append(time.perf_counter() - due)
-            check(name, pocl, plan, turn + 1)
+            check(name, target, plan, turn + 1)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -165,9 +165,9 @@ def test_interruptions_at_random_moments(name, pocl, effort, record_property):
     assert at_work().count(waiting.THREAD) <= MOST_HELPERS
 
 
-def test_every_plan_is_interrupted(pocl):
+def test_every_plan_is_interrupted(target):
     """A new kind of plan gets a line in algorithms_list.py, or is one of these under a flag."""
-    made = {type(algorithm.make(fresh_graph(), pocl)) for algorithm in ALGORITHMS.values()}
+    made = {type(algorithm.make(fresh_graph(), target)) for algorithm in ALGORITHMS.values()}
     for name, like in SAME.items():
         kind, other = getattr(cg, name), getattr(cg, like)
         assert other in made

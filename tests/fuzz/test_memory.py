@@ -37,12 +37,12 @@ def quick_first(names):
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
-def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
+def test_each_allocation_fails_once(name, target, monkeypatch, record_property):
     """The error is the one for memory, nothing stays, and the next attempt succeeds."""
     algorithm = ALGORITHMS[name]
-    expected(name, pocl)
+    expected(name, target)
     gc.collect()
-    before = pocl.ledger.used_bytes
+    before = target.ledger.used_bytes
     allocate = Memory.allocate
     place = 0
     while True:
@@ -59,16 +59,16 @@ def test_each_allocation_fails_once(name, pocl, monkeypatch, record_property):
         monkeypatch.setattr(Memory, "allocate", fail_once)
         plan = None
         try:
-            plan = algorithm.make(graph, pocl)
+            plan = algorithm.make(graph, target)
             algorithm.outcome(plan, SOURCES[0])
         except cg.DeviceMemoryError as error:
             refused = str(error)
             assert "a test wants it so" in refused
         monkeypatch.setattr(Memory, "allocate", allocate)
-        check(name, pocl, algorithm.make(graph, pocl), 1)
+        check(name, target, algorithm.make(graph, target), 1)
         del graph, plan
         gc.collect()
-        assert pocl.ledger.used_bytes == before, f"allocation {place}"
+        assert target.ledger.used_bytes == before, f"allocation {place}"
         if seen <= place:
             break
         place += 1
@@ -123,35 +123,35 @@ def stays(added, turns):
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
-def test_plans_leave_nothing(name, pocl, effort, ends, record_property):
+def test_plans_leave_nothing(name, target, effort, ends, record_property):
     """In the second half neither memory grows."""
     algorithm = ALGORITHMS[name]
     graph = tiny_graph()
-    algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0])
+    algorithm.outcome(algorithm.make(graph, target), SOURCES[0])
     gc.collect()
-    used = pocl.ledger.used_bytes
+    used = target.ledger.used_bytes
     half = effort("plans") // 2
-    again = lambda: algorithm.outcome(algorithm.make(graph, pocl), SOURCES[0])  # noqa: E731
+    again = lambda: algorithm.outcome(algorithm.make(graph, target), SOURCES[0])  # noqa: E731
     half, added = growth(half, again, ends)
     record_property("plans", 2 * half)
     record_property("growth_bytes", int(added.sum()))
-    assert pocl.ledger.used_bytes == used
+    assert target.ledger.used_bytes == used
     assert stays(added, half), added
 
 
 @pytest.mark.parametrize("name", quick_first(ALGORITHMS))
-def test_runs_leave_nothing(name, pocl, effort, ends, record_property):
+def test_runs_leave_nothing(name, target, effort, ends, record_property):
     algorithm = ALGORITHMS[name]
-    plan = algorithm.make(tiny_graph(), pocl)
+    plan = algorithm.make(tiny_graph(), target)
     algorithm.outcome(plan, SOURCES[0])
     gc.collect()
-    used = pocl.ledger.used_bytes
+    used = target.ledger.used_bytes
     half, added = growth(effort("runs") // 2, lambda: algorithm.outcome(plan, SOURCES[0]), ends)
     gc.collect()
     record_property("runs", 2 * half)
     record_property("growth_bytes", int(added.sum()))
     # What follows changes of a graph gives memory back when that shrinks.
-    assert pocl.ledger.used_bytes <= used
+    assert target.ledger.used_bytes <= used
     assert stays(added, half), added
 
 

@@ -7,7 +7,7 @@ from clgraph.device import Memory, devices, wait
 from clgraph.device.lazy import cl
 from clgraph.energy.nvml import card_address
 
-pytestmark = [pytest.mark.gpu, pytest.mark.energy]
+pytestmark = [pytest.mark.gpu(alone=True), pytest.mark.energy]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks import Protocol, choose, measure_entry
 
-pytestmark = pytest.mark.gpu
+pytestmark = pytest.mark.gpu(alone=True)  # they read clocks and meters
 
 TIMES = Protocol(launch_s=0.01, repeats=5, window_s=0.0)
 NATIVE = ("int32_complex.mul_int", "fp32_simple.fma_float", "int32_popc.popcount", "fp64_simple")

@@ -31,6 +31,8 @@ __all__ = ["Chunk", "Chunks", "fit_together"]
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
+# Of a second part of numbers, on its way while the first is looked at: a bus carries it meanwhile.
+SECOND_BYTES = 32 << 20
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
 SMALL_BYTES = 2 << 20  # take less to stage than to wait for a thread that is at work for others
@@ -167,6 +169,7 @@ class Chunks:
         self.in_place = self._direct is not None
         if self.in_place:
             self._chunk *= DIRECT_CHUNKS
+        self._eager = 0  # parts that are sent before the first was looked at
         self._spans = self._cut()
         self._held: dict[int, Allocation] = {}
         self._here: dict[int, NDArray[np.bool_]] = {}
@@ -175,15 +178,29 @@ class Chunks:
 
     def _cut(self) -> list[Span]:
         spans: list[Span] = []
-        first = FIRST_INSTANTS // (1 if self.kind == NUMERIC else WORD_BITS)
+        sizes = [] if self.in_place else self._first_sizes()
         for number, trace in enumerate(self.traces):
             begin, length = 0, trace.elements(self.kind)
             while begin < length:
-                short = not spans and not self.in_place
-                size = min(self._chunk, first) if short else self._chunk
+                size = min(sizes.pop(0) if sizes else self._chunk, self._chunk)
                 spans.append(Span(number, begin, min(begin + size, length)))
                 begin += size
         return spans
+
+    def _first_sizes(self) -> list[int]:
+        """Give how long the parts before the usual ones are.
+
+        A first look leaves most numbers something to mine and few Booleans, so that of these
+        nothing is sent ahead of it, nor of what is soon there.
+        """
+        if self.kind != NUMERIC:
+            return [FIRST_INSTANTS // WORD_BITS]
+        second = SECOND_BYTES // (self.variables * ELEMENT_BYTES) // MULTIPLE * MULTIPLE
+        long = self._chunk < max(trace.elements(self.kind) for trace in self.traces)
+        if not (self._ahead and long and FIRST_INSTANTS <= second < self._chunk):
+            return [FIRST_INSTANTS]
+        self._eager = 1
+        return [FIRST_INSTANTS, second]
 
     def _wrap(self) -> list[cl.Buffer] | None:
         """Give the prepared rows of all traces as buffers, where that takes no copy."""
@@ -238,12 +255,12 @@ class Chunks:
 
         try:
             for number, span in enumerate(self._spans):
-                # Nothing is sent ahead of the first look: it may be the last.
-                send(number, number + (max(self._ahead - 1, 0) if number else 0))
+                # Little is sent ahead of the first look: it may be the last.
+                send(number, number + (max(self._ahead - 1, 0) if number else self._eager))
                 if number and number + self._ahead < len(self._spans):
                     # Behind a launch, making room would wait for it.
                     self._target(number + self._ahead, self._spans[number + self._ahead])
-                if number == 1 and self._ahead:
+                if number == 1 + self._eager and self._ahead:
                     self.meanwhile()
                 self._arrive(number, coming[number], pieces)
                 buffer = coming.pop(number).buffer

@@ -12,6 +12,7 @@ from clocks import Work
 
 import clgraph as cg
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
+from clgraph.algorithms.invariants import chunks as chunks_of
 from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.inference import (
     ALWAYS,
@@ -212,6 +213,30 @@ def test_parts_are_copied_ahead_of_the_one_that_is_mined(any_device):
         assert chunks.copied_bytes == total + (total - first)
     finally:
         chunks.close()
+
+
+@pytest.mark.parametrize(("kind", "eager"), [("numeric", 1), ("boolean", 0)])
+def test_a_short_part_of_numbers_is_on_its_way_during_the_first_look(
+    kind, eager, any_device, monkeypatch
+):
+    """Of a trace of several parts; of what is soon there, and of Booleans, nothing."""
+    monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
+    monkeypatch.setattr(chunks_of, "FIRST_INSTANTS", 1 << 12)
+    monkeypatch.setattr(chunks_of, "SECOND_BYTES", 3 * 4 << 13)
+    config = MiningConfig(chunk_bytes=3 * 4 << 14)
+    sent = []
+    for length in (1 << 21, 1 << 14):
+        trace = generate_trace(3, 3, length, mode="interval")
+        chunks = Chunks(any_device, [trace], kind, config, Staging(any_device))
+        try:
+            for chunk in chunks.parts(lambda: np.ones(3, bool)):
+                sent.append(chunks.copied_bytes // (3 * 4))
+                first = chunk.elements
+                break
+        finally:
+            chunks.close()
+    assert first == (1 << 12) // (1 if kind == "numeric" else 32)
+    assert sent == [first + (eager << 13), first]
 
 
 def copied_trace(variables, kind, limited, device, monkeypatch):

@@ -230,8 +230,25 @@ SAME = {"Louvain": "Leiden"}
 def fresh_graph():
     """A graph of its own, so that nothing of it is on a device."""
     rng = np.random.default_rng(5)
-    weights = rng.integers(1, 100, MIXED_ONE_WAY.m).astype(np.int32)
-    return cg.Graph(MIXED_ONE_WAY.indptr, MIXED_ONE_WAY.indices, weights)
+    chosen = GRAPHS[using]
+    weights = rng.integers(1, 100, chosen.m).astype(np.int32)
+    return cg.Graph(chosen.indptr, chosen.indices, weights)
+
+
+def small_graph():
+    """Sixty vertices in several levels and components, for what is tried at every place of a call.
+
+    The last of them has the number that `SOURCES` ask for; those between have no edges.
+    """
+    rng = np.random.default_rng(8)
+    src, dst = rng.integers(0, 50, (2, 120))
+    path = np.r_[np.arange(59, 49, -1), SOURCES[0]]
+    src, dst = np.r_[src, path[:-1]], np.r_[dst, path[1:]]
+    return cg.from_edges(*(np.where(ends == 59, SOURCES[1], ends) for ends in (src, dst)))
+
+
+GRAPHS = {"usual": MIXED_ONE_WAY, "small": small_graph()}
+using = "usual"  # tests/fuzz/conftest.py has an option for it
 
 
 def tiny_graph():

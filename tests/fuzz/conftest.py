@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import algorithms_list
 import pytest
 import runtimes
 
@@ -33,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clgraph: how much is tried")
     for name, (default, what) in EFFORTS.items():
         group.addoption(f"--{name}", type=int, default=default, help=f"{what} (default {default})")
+    group.addoption(
+        "--graph", choices=("usual", "small"), default="usual", help="what plans of algorithms get"
+    )
     group.addoption("--on", default="pocl", metavar="DEVICE", help="what plans run on (pocl)")
     group.addoption("--ledger", type=Path, metavar="FILE", help="add what was tried to this record")
     group.addoption(
@@ -45,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[BEGAN] = ledger.now()
+    algorithms_list.using = config.getoption("--graph", default="usual")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -105,5 +110,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     file = config.getoption("--ledger", default=None)
     if file is not None:
         efforts = {name: config.getoption(f"--{name}") for name in EFFORTS}
-        efforts["on"] = config.getoption("--on")
+        efforts |= {name: config.getoption(f"--{name}") for name in ("on", "graph")}
         ledger.add(file, ledger.entry(config.stash[BEGAN], efforts, rows))

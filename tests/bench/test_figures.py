@@ -224,7 +224,6 @@ OPEN = {
     "h200-20261121-papers-evening.json",
     "h200-20261121-presets-methods.json",
     "probes/h200-20261121-variants-kron20.json",
-    "probes/h200x2-20261122-scaling.json",
 }
 
 

@@ -1,6 +1,5 @@
 """Work done ahead of its need in threads, its results in order."""
 
-from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
@@ -8,10 +7,13 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from clgraph.threads import Worker
+
 __all__ = ["Ahead", "Threads", "in_order"]
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
+THREAD = "clgraph-ahead"
 
 
 class Result(Generic[Found]):
@@ -46,40 +48,37 @@ class Threads:
 
     Notes
     -----
-    Locks and queues are those written in C. Ctrl-C within the ones of `threading`, on which
-    ``concurrent.futures`` stands, comes out as "release unlocked lock".
+    Results come through a queue that is written in C: Ctrl-C within the locks of `threading`, on
+    which ``concurrent.futures`` stands, comes out as "release unlocked lock".
     """
 
     def __init__(self, count: int) -> None:
         self._count = count
         self._asked: SimpleQueue[Result[Any] | None] = SimpleQueue()
-        self._started = 0
+        self._workers: list[Worker] = []
         self._closed = False
-        self._here: list[None] = []  # one for each thread that has begun
-        self._gone: SimpleQueue[None] = SimpleQueue()
 
     def ask(self, call: Callable[[], Found]) -> Result[Found]:
         """Have a call made as soon as a thread is free."""
         result = Result(call)
         self._asked.put(result)
-        if self._started < self._count:
-            self._started += 1
-            start_new_thread(self._work, ())
+        if len(self._workers) < self._count:
+            worker = Worker(THREAD, self._work)
+            self._workers.append(worker)  # first: whether it was begun or not, it can be ended
+            worker.start()
         return result
 
     def _work(self) -> None:
-        self._here.append(None)
         while (result := self._asked.get()) is not None and not self._closed:
             result.make()
-        self._gone.put(None)
 
     def close(self) -> None:
         """Wait for the calls that are being made; no other is."""
-        self._closed = True  # a thread that has not begun yet sees that, and makes no call
-        for _ in range(self._count):
+        self._closed = True
+        for _ in self._workers:
             self._asked.put(None)
-        for _ in range(len(self._here)):
-            self._gone.get()
+        for worker in self._workers:
+            worker.end()
 
     def __enter__(self) -> Self:
         """Give the threads."""

@@ -3,7 +3,6 @@
 import random
 import struct
 import sys
-import threading
 import tracemalloc
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from clgraph.errors import GraphFormatError
 from clgraph.graph import ahead
 from clgraph.graph.formats import files, seam, table
 from clgraph.graph.formats.registry import FORMATS
+from clgraph.threads import Worker, at_work
 
 CORPUS = Path(__file__).resolve().parents[1] / "fuzz" / "corpus"
 LISTS = ("mtx", "snap", "dimacs9", "koblenz", "edges", "csv", "el", "wel")
@@ -436,13 +436,14 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, end
     monkeypatch.setattr(files, "_BLOCK_BYTES", 4096)
     path = tmp_path / f"graph.txt{ending}"
     cgg.write(cgg.generate.random(2000, 5), path)
-    told, threads = [], []
+    told, began = [], []
 
-    def start(target, args):
-        threads.append(threading.Thread(target=target, args=args, daemon=True))
-        threads[-1].start()
+    class Noted(Worker):
+        def start(self):
+            began.append(self)
+            super().start()
 
-    monkeypatch.setattr(ahead, "start_new_thread", start)
+    monkeypatch.setattr(ahead, "Worker", Noted)
 
     def stop(*_):
         told.append(1)
@@ -452,10 +453,9 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, least, end
     with pytest.raises(KeyboardInterrupt):
         cgg.read(path, progress=stop)
     assert len(told) == 5
-    assert bool(threads) == (least == 0 or bool(ending))
-    for thread in threads:
-        thread.join(10)
-        assert not thread.is_alive()
+    assert bool(began) == (least == 0 or bool(ending))
+    assert all(worker.has_ended for worker in began)
+    assert ahead.THREAD not in at_work()
 
 
 @pytest.mark.parametrize("least", [0, 1 << 60])

@@ -121,3 +121,12 @@ def test_traces_are_drawn(roads, tmp_path, capsys, ending):
 def test_tuning_that_is_refused(roads, capsys, words):
     assert main(["sssp", roads[1], "--device", "pocl", *words]) == 2
     assert capsys.readouterr().err.count("\n") >= 1
+
+
+def test_a_file_without_weights_is_told_by_its_name(tmp_path, capsys):
+    """The way out is a command, not a constructor."""
+    path = tmp_path / "hops.edges"
+    path.write_text("0 1\n1 2\n", encoding="ascii")
+    assert main(["sssp", str(path), "--device", "pocl"]) == 2
+    told = capsys.readouterr().err
+    assert f"{path} has no weights; 'clgraph bfs' finds distances in hops." in told

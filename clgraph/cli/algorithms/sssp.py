@@ -50,6 +50,10 @@ def _run(args: argparse.Namespace) -> Record:
     device = clgraph.device(args.device)  # before the file is read: it may be missing
     config = _config_of(args)
     graph, read_s = searching.read_graph(args)
+    if graph.weights is None:
+        raise InvalidArgumentError(
+            f"{args.file} has no weights; 'clgraph bfs' finds distances in hops."
+        )
     if args.source_label is not None:
         args.source = [searching.labelled(graph, args.source_label)]
     args.source = args.source or [0]

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="abreast" file="/triangles/abreast.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner.
@@ -19,14 +20,16 @@
 // the first rank in the same word of the table, and the bits below it. What is counted of u, or of
 // its edge to v, is summed over the list. So only (x, u) costs a global atomic for each triangle.
 //
-// Work is claimed from a counter, greatest hubs first. No races: each unit has its own table, and sums
-// are integers.
+// Work is claimed from a counter, greatest hubs first. Of the last owners, who have little to do and wait
+// for memory most of the time, a SIMD group has several abreast, each with lanes and a table of its own.
+// No races: sums are integers.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${group.declarations()}
 ${units.declarations(config.unit)}
 ${intersect.functions()}
+${abreast.declarations(config.abreast)}\
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BITS ${config.bits}u
@@ -48,20 +51,20 @@ __kernel KERNEL void triangles_owners(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
-    __local uint tables[UNITS * WORDS];
+    __local uint tables[UNITS * ABREAST * WORDS];
     __local uint words[UNITS];
 % if tallied:
-    __local uint tallies[UNITS * TALLIES];
-    __local uint *const tally = tallies + UNIT * TALLIES;
-    for (uint i = UNIT_ITEM; i < TALLIES; i += UNIT_ITEMS) tally[i] = 0u;
+    __local uint tallies[UNITS * ABREAST * TALLIES];
+    __local uint *const tally = tallies + OWNED * TALLIES;
+    for (uint i = ITEM; i < TALLIES; i += ITEMS) tally[i] = 0u;
 % endif
 % if places:
     __local ${word_t} firsts[UNITS * WORDS];    // place in the row of a word's first rank
     __local ${word_t} *const first_of = firsts + UNIT * WORDS;
 % endif
-    __local uint *const table = tables + UNIT * WORDS;
+    __local uint *const table = tables + OWNED * WORDS;
     ulong total = 0ul;
-    for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
+    for (uint i = ITEM; i < WORDS; i += ITEMS) table[i] = 0u;
     unit_barrier();
     for (;;) {
         const uint claim = unit_claim(&words[UNIT], next + counter, CHUNK);
@@ -72,10 +75,11 @@ ${signature.parameters(arguments, last=True)}\
         const uint looked = min(claim + lane_id(), items - 1u);
         const uint its_length = outs[first + looked], its_above = degrees[first + looked] - its_length;
         lanemask_t left = lane_ballot(claim + lane_id() < claim_end && its_length && its_above);
-        for (; left; left &= left - 1u) {
-            const uint which = lanemask_first(left), v = first + claim + which;
-            const uint length = lane_shuffle(its_length, which);
-            const uint from = 0u, to = lane_shuffle(its_above, which);
+        while (left) {
+            ${abreast.next("left")}
+            const uint v = first + claim + one;
+            const uint its = lane_shuffle(its_length, one), rows_above = lane_shuffle(its_above, one);
+            const uint length = there ? its : 0u, from = 0u, to = there ? rows_above : 0u;
 % else:
         for (uint item = claim; item < claim_end; ++item) {
             const int hub = item < hubs * pieces;
@@ -87,7 +91,7 @@ ${signature.parameters(arguments, last=True)}\
 % endif
             const offset_t row = begins[v];
             __global const uint *const mine = rows + row;
-            for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
+            for (uint k = ITEM; k < length; k += ITEMS) {
                 const uint x = mine[k] & (BITS - 1u);
                 atomic_or(&table[x >> 5], 1u << (x & 31u));
 % if places:
@@ -96,10 +100,10 @@ ${signature.parameters(arguments, last=True)}\
             }
             unit_barrier();
             uint met = 0u;
-            for (uint k = from + UNIT_ITEM / STREAM; k < to; k += UNIT_ITEMS / STREAM) {
+            for (uint k = from + ITEM / STREAM; k < to; k += ITEMS / STREAM) {
                 const uint u = mine[length + k];
                 const offset_t begin = begins[u], end = begin + outs[u];
-                offset_t j = begin / WIDTH * WIDTH + UNIT_ITEM % STREAM * WIDTH;
+                offset_t j = begin / WIDTH * WIDTH + ITEM % STREAM * WIDTH;
                 uint both = 0u;
                 int before = 1;                 // whether v is still to come
 % if config.per == "sides":
@@ -170,13 +174,13 @@ ${signature.parameters(arguments, last=True)}\
             total += met;
 % if config.per in ("vertex", "owner"):
             lane_converge();
-            met = lane_reduce_add(met);
-            if (met && lane_id() == 0u) atom_add(&found[v], (ulong)met);
+            ${abreast.add_up("met", config.abreast)}
+            if (met && ITEM % LANES == 0u) atom_add(&found[v], (ulong)met);
 % endif
             unit_barrier();
-            for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) table[(mine[k] & (BITS - 1u)) >> 5] = 0u;
+            for (uint k = ITEM; k < length; k += ITEMS) table[(mine[k] & (BITS - 1u)) >> 5] = 0u;
 % if tallied:
-            for (uint k = UNIT_ITEM; k < min(length, TALLIES); k += UNIT_ITEMS) {
+            for (uint k = ITEM; k < min(length, TALLIES); k += ITEMS) {
 % if config.per == "edge":
                 if (tally[k]) atomic_add(&found[row + k], tally[k]);
 % else:

@@ -27,12 +27,13 @@ TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
 # Lanes that walk one row side by side; those of tables of bits; those of counts of vertices.
 STREAM, WIDE_STREAM, NARROW_STREAM = 4, 8, 2
 CHUNK = 16  # owners that a SIMD group claims at a time
+ABREAST_LANES = 8  # of each of the owners that a SIMD group has abreast
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES = 1024, 64
-# Of owners from packed rows, not fewer than ranks that may be bits; owners before so many are
-# tallied by rank.
-DENSE_TALLIES = DIRECT_RANKS = 2048
-PHASES = 4  # ranges of owners, at most
+# Ranks that counts of vertices from packed rows tally in local memory, where there is room; not
+# fewer than those that may be bits.
+RANK_TALLIES = (4096, 2048)
+PHASES = 3  # ranges of owners, at most
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
 # Work-items of a group for owners after those, and for counts of vertices; for owners after both.
@@ -43,9 +44,10 @@ def _table_bytes(bits: int) -> int:
     return bits // 32 * (4 + (2 if bits <= 1 << 16 else 4)) + 4 * TALLIES + 256
 
 
-def _tally_bytes(direct: bool) -> int:
-    """Bits of packed ranks, tallies, and the place of each word's first rank."""
-    return PACKED_RANKS // 8 + 4 * DENSE_TALLIES + (0 if direct else PACKED_RANKS // 16) + 256
+def _rank_tallies(local_bytes: int) -> int:
+    """Ranks that there is room to tally beside bits of the packed ones; 0 for none."""
+    room = (local_bytes - PACKED_RANKS // 8 - 256) // 4
+    return next((ranks for ranks in RANK_TALLIES if ranks <= room), 0)
 
 
 class OwnerCounting(TurnedCounting):
@@ -65,8 +67,9 @@ class OwnerCounting(TurnedCounting):
         self._bits = bits
         self._pieces = given.pieces or PIECES
         self._streams = [min(given.stream or each, config.lanes) for each in (STREAM, WIDE_STREAM)]
+        self._narrow_stream = min(given.stream or NARROW_STREAM, config.lanes)
         self._packed = bool(turned.packed) and given.packed is not False
-        self._local_bytes = traits.local_bytes
+        self._rank_tallies = _rank_tallies(traits.local_bytes)
         # A byte a rank, and what else a group keeps.
         room = 1 << (traits.local_bytes - 1024).bit_length() - 1
         asked = BYTE_RANKS if given.byte_ranks is None else given.byte_ranks
@@ -155,17 +158,13 @@ class OwnerCounting(TurnedCounting):
         if per == "total" and self._packed:
             yield from self._packed_phases(first, end)
             return
-        if per == "vertex" and self._packed and first < PACKED_RANKS:
-            for most in (DIRECT_RANKS, BYTE_RANKS, PACKED_RANKS):
-                stop = min(most, end)
-                direct = most == DIRECT_RANKS
-                if first < stop and _tally_bytes(direct) <= self._local_bytes:
-                    size = min(self._size(first), self.group_of(NEAR_GROUP))
-                    shape = {"tallies": DENSE_TALLIES, "group_size": size}
-                    shape["direct"] = direct
-                    shape["stream"] = min(self._given.stream or NARROW_STREAM, self.config.lanes)
-                    yield first, stop, "triangles_packed_vertices", shape
-                    first = stop
+        if per == "vertex" and self._packed and self._rank_tallies and first < PACKED_RANKS:
+            stop = min(PACKED_RANKS, end)
+            size = min(self._size(first), self.group_of(NEAR_GROUP))
+            shape = {"tallies": self._rank_tallies, "group_size": size}
+            shape["stream"] = self._narrow_stream
+            yield first, stop, "triangles_packed_vertices", shape
+            first = stop
         one_lane = self.config.lanes == 1
         common = {
             "stream": self._streams[1],
@@ -178,16 +177,20 @@ class OwnerCounting(TurnedCounting):
             "exact": (one_lane and self.turned.n <= self._bits) or not one_lane,
             "chunk": CHUNK if one_lane else 1,
             "sifted": False,
+            "abreast": 1,
             "tallies": TALLIES,
         }
         wide = min(self._bits, self.turned.long_rows, end)
         split = end if one_lane else max(first, wide)
+        abreast = max(self.config.lanes // ABREAST_LANES, 1)
         small = {
             **common,
+            "stream": self._narrow_stream if abreast > 1 else self._streams[1],
             "unit": "lanes",
             "bits": SMALL_TABLE_BITS,
             "exact": False,
             "chunk": min(CHUNK, self.config.lanes),
+            "abreast": abreast,
             "sifted": True,
             "tallies": SMALL_TALLIES,
         }

@@ -408,6 +408,43 @@ def test_blocks_of_bits_of_long_rows(device):
         assert {0, 1, 2} < set(blocks.tolist())
 
 
+def test_ranks_beyond_the_tallies_are_added_at_once(device, monkeypatch):
+    """TC-24: counts of vertices from packed rows have local memory for so many ranks."""
+    monkeypatch.setattr(owners, "RANK_TALLIES", (2048,))
+    # A clique of 30 leaders, and cliques of 8 that all know the first of them: 2,400 ranks.
+    cliques = [combinations(range(first, first + 8), 2) for first in range(30, 2430, 8)]
+    ends = np.array([*combinations(range(30), 2), *(pair for each in cliques for pair in each)]).T
+    follows = np.stack([np.zeros(2400, np.int64), np.arange(30, 2430)])
+    graph = undirected(*np.concatenate([ends, follows], axis=1), n=2430)
+    expected = np.asarray(supports_of(simple(graph)).sum(axis=1)).ravel() // 2
+    plan = cg.Triangles(graph, config="bitmap", device=device)
+    np.testing.assert_array_equal(plan.run("vertex").values, expected)
+    if plan._counting.turned.packed:
+        steps = [key for key in plan._counting._steps if key[0] == "triangles_packed_vertices"]
+        assert [dict(key[2:])["tallies"] for key in steps] == [2048]
+
+
+@pytest.mark.parametrize(
+    ("local_bytes", "ranks"), [(8 << 10, 0), (16 << 10, 0), (17 << 10, 2048), (32 << 10, 4096)]
+)
+def test_ranks_are_tallied_that_fit_local_memory(local_bytes, ranks):
+    assert owners._rank_tallies(local_bytes) == ranks
+
+
+def test_the_last_owners_lie_abreast(device):
+    """As many as have eight lanes each, with rows of other lengths side by side."""
+    rng = np.random.default_rng(5)
+    ends = rng.integers(0, 3000, (2, 15_000)) // rng.integers(1, 9, 15_000)
+    graph = undirected(*ends[:, ends[0] != ends[1]], n=3000)
+    expected = np.asarray(supports_of(simple(graph)).sum(axis=1)).ravel() // 2
+    config = cg.TrianglesConfig(intersect=Bitmap(packed=False), order="degree")
+    plan = cg.Triangles(graph, config=config, device=device)
+    np.testing.assert_array_equal(plan.run("vertex").values, expected)
+    steps = [dict(key[2:]) for key in plan._counting._steps]
+    lanes = plan.config.lanes
+    assert [each["abreast"] for each in steps if each["sifted"]] == [lanes // 8] * (lanes > 1)
+
+
 def test_long_rows_are_sorted_by_windows(pocl, monkeypatch):
     """A work-group sorts as many ranks at a time as its bits tell apart."""
     monkeypatch.setattr(orient, "WINDOW", 1024)

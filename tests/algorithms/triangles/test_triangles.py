@@ -408,9 +408,8 @@ def test_blocks_of_bits_of_long_rows(device):
         assert {0, 1, 2} < set(blocks.tolist())
 
 
-def test_ranks_beyond_the_tallies_are_added_at_once(device, monkeypatch):
+def test_ranks_beyond_the_tallies_are_added_at_once(device):
     """TC-24: counts of vertices from packed rows have local memory for so many ranks."""
-    monkeypatch.setattr(owners, "RANK_TALLIES", (2048,))
     # A clique of 30 leaders, and cliques of 8 that all know the first of them: 2,400 ranks.
     cliques = [combinations(range(first, first + 8), 2) for first in range(30, 2430, 8)]
     ends = np.array([*combinations(range(30), 2), *(pair for each in cliques for pair in each)]).T
@@ -425,7 +424,7 @@ def test_ranks_beyond_the_tallies_are_added_at_once(device, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("local_bytes", "ranks"), [(8 << 10, 0), (16 << 10, 0), (17 << 10, 2048), (32 << 10, 4096)]
+    ("local_bytes", "ranks"), [(8 << 10, 0), (16 << 10, 0), (17 << 10, 2048), (32 << 10, 2048)]
 )
 def test_ranks_are_tallied_that_fit_local_memory(local_bytes, ranks):
     assert owners._rank_tallies(local_bytes) == ranks

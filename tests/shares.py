@@ -62,7 +62,8 @@ def divided(items: list[pytest.Item], most: int) -> tuple[list[pytest.Item], lis
 
     The names of cases decide, which are ordered by a hash: every process of a run and every machine
     divides alike, a new test changes nothing for others, and no graph is preferred. Cases that
-    would be skipped come last, and those on `FIRST` first in most functions. Functions that neither
+    would be skipped come last, those marked long before them, and those on `FIRST` first in most
+    functions. Functions that neither
     need a device nor start processes are quick, and all their cases are in the share.
 
     Parameters
@@ -97,10 +98,11 @@ def spec_of(item: pytest.Item, *fixtures: str) -> str | None:
     return next((spec for spec in found if isinstance(spec, str)), None)
 
 
-def place(item: pytest.Item) -> tuple[bool, bool, bytes]:
+def place(item: pytest.Item) -> tuple[bool, bool, bool, bytes]:
     """Give what cases of a function are ordered by."""
     late = prefers_first(item) and spec_of(item) != FIRST
-    return is_skipped(item), late, hashed(item.nodeid)
+    is_long = item.get_closest_marker("long") is not None
+    return is_skipped(item), is_long, late, hashed(item.nodeid)
 
 
 def prefers_first(item: pytest.Item) -> bool:

@@ -167,15 +167,15 @@ def test_shares_that_mean_nothing_are_refused(options):
 class Case:
     """What dividing looks at of a case that pytest collected."""
 
-    def __init__(self, function, *params, device="pocl", fixtures=("device",), skipped=False):
+    def __init__(self, function, *params, device="pocl", fixtures=("device",), marks=()):
         self.nodeid = f"tests/test_made.py::{function}[{'-'.join([device, *params])}]"
         self.callspec = SimpleNamespace(params={fixtures[0]: device})
         self.fixturenames = fixtures
         self.module = pytest
-        self.skipped = skipped
+        self.marks = marks
 
     def get_closest_marker(self, name):
-        return self if name == "skip" and self.skipped else None
+        return self if name in self.marks else None
 
 
 @pytest.fixture
@@ -252,13 +252,24 @@ def test_every_fixture_that_gives_a_device_is_known():
 def test_what_would_be_skipped_is_no_case():
     for number in range(50):
         cases = [
-            Case(f"test_{number}", device="pocl", skipped=True),
+            Case(f"test_{number}", device="pocl", marks=("skip",)),
             Case(f"test_{number}", device="intel"),
-            Case(f"test_{number}", device="pocl+lanes8", skipped=True),
+            Case(f"test_{number}", device="pocl+lanes8", marks=("skip",)),
         ]
         assert shares.divided(cases, 1) == ([cases[1]], [cases[0], cases[2]])
-    only = [Case("test_on_a_gpu", device="gpu", skipped=True)]
+    only = [Case("test_on_a_gpu", device="gpu", marks=("skip",))]
     assert shares.divided(only, 1) == (only, [])
+
+
+@pytest.mark.usefixtures("all_installed")
+def test_long_cases_are_left_to_the_others():
+    for number in range(50):
+        cases = [
+            Case(f"test_{number}", "kron", device="pocl", marks=("long",)),
+            Case(f"test_{number}", "star", device="intel"),
+            Case(f"test_{number}", "path", device="intel", marks=("skip",)),
+        ]
+        assert shares.divided(cases, 1) == ([cases[1]], [cases[0], cases[2]])
 
 
 def test_nor_is_what_runs_on_a_runtime_that_is_not_installed(monkeypatch):

@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "runtimes(*specs): restrict the fixture 'device' to these runtimes",
         "slow_on(*specs): on these of them the test is slow, or finds little that others do not",
-        "long: this case takes longer than others of its function, one of which make test takes",
+        "long: make test takes one case of this function, and not this if others are shorter",
         "optimised: kernels are built as users have them, as --optimised does for every test",
     ):
         config.addinivalue_line("markers", line)

@@ -123,7 +123,9 @@ def is_skipped(item: pytest.Item) -> bool:
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Whether its function is given no device, none by name either, and starts no processes."""
+    """Whether its function is given no device, none by name either, starts nothing and is short."""
+    if item.get_closest_marker("long") is not None:
+        return False
     starts = any(value is starter for value in vars(item.module).values() for starter in STARTERS)
     values = item.callspec.params.values() if hasattr(item, "callspec") else ()
     named = any(value in runtimes.RUNTIMES for value in values if isinstance(value, str))

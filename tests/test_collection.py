@@ -283,3 +283,6 @@ def test_all_cases_are_in_the_share_where_no_kernels_are_built():
     none = {"device": "csv", "fixtures": ("tmp_path",)}
     cases = [Case("test_a_format", str(number), **none) for number in range(50)]
     assert shares.divided(cases, 1) == (cases, [])
+    cases = [Case("test_long", str(number), marks=("long",), **none) for number in range(50)]
+    share, others = shares.divided(cases, 1)
+    assert (len(share), len(others)) == (1, 49)

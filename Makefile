@@ -6,6 +6,10 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # A process for each of two cores, which take over tests from each other.
 PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
+# NumPy's own threads would turn beside them, waiting for work; and the processes that tests start
+# would each compile the library where Python is told to keep nothing that it compiled.
+export OPENBLAS_NUM_THREADS ?= 1
+unexport PYTHONDONTWRITEBYTECODE
 # Of each test that builds kernels `make test` runs so many cases, and `make test-rest` the others.
 CASES ?= 1
 

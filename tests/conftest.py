@@ -1,6 +1,5 @@
 """Options, markers, caches and device fixtures of the test suite."""
 
-import contextlib
 import gc
 import importlib
 import os
@@ -18,7 +17,6 @@ from hypothesis import HealthCheck, settings
 
 from clgraph.device import Device
 from clgraph.device import device as find_device
-from clgraph.errors import DeviceNotFoundError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 caches = importlib.import_module("caches")
@@ -89,6 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "runtimes(*specs): restrict the fixture 'device' to these runtimes",
         "slow_on(*specs): on these of them the test is slow, or finds little that others do not",
+        "long: make test takes one case of this function, and not this if others are shorter",
         "optimised: kernels are built as users have them, as --optimised does for every test",
     ):
         config.addinivalue_line("markers", line)
@@ -169,6 +168,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _skip(items, "gpu", "there is no NVIDIA GPU here")
     if "energy" in marked and not runtimes.has_power_sensor():
         _skip(items, "energy", "there is no power sensor here")
+    items[:], left = shares.settled(items)
+    config.hook.pytest_deselected(items=left)
     most = config.getoption("--cases") or config.getoption("--other-cases")
     if most:
         share, others = shares.divided(items, most)
@@ -215,6 +216,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.config.getoption("--repeat") > 1:
         metafunc.fixturenames.append("_repetition")
         metafunc.parametrize("_repetition", range(metafunc.config.getoption("--repeat")))
+    if "any_device" in metafunc.fixturenames:
+        anywhere = [spec for spec in runtimes.ANYWHERE if runtimes.is_installed(spec)]
+        metafunc.parametrize("any_device", anywhere or ["cpu"], indirect=True, scope="session")
     if "device" not in metafunc.fixturenames:
         return
     for marker in metafunc.definition.iter_markers("parametrize"):
@@ -268,12 +272,9 @@ def intel() -> Device:
 
 
 @pytest.fixture(scope="session")
-def any_device() -> Device:
-    """A CPU runtime for what must hold anywhere: Intel's if it is there, whose lanes try more."""
-    for spec in ("intel", "pocl"):
-        with contextlib.suppress(DeviceNotFoundError):
-            return find_device(spec)
-    return runtimes.device_or_skip("cpu")
+def any_device(request: pytest.FixtureRequest) -> Device:
+    """A CPU runtime for what must hold anywhere: of Intel's and PoCL, as `shares.settled` says."""
+    return runtimes.device_or_skip(request.param)
 
 
 @pytest.fixture(scope="session")

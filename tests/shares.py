@@ -3,6 +3,7 @@
 Most functions are tried on every runtime, graph and preset, which together take longer than one
 waits before a push. ``--cases N`` takes N cases of each function, so that it leaves out nothing
 that tests state, and ``--other-cases N`` the others, so that both runs together are everything.
+PoCL builds a kernel in half the time of Intel's runtime: most functions of the share run on it.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ import pytest
 import runtimes
 
 # Fixtures that give a device, for which kernels are built: that is what takes time.
-DEVICES = {"device", "pocl", "intel", "any_device", "gpu"}
+DEVICES = {"device", "pocl", "intel", "any_device", "target", "gpu"}
 # Tests of a module that has one of these start processes, which takes time too.
 STARTERS = (
     subprocess,
@@ -25,13 +26,45 @@ STARTERS = (
 )
 
 
+# The runtime of the share's cases in this many of four functions, and always with `any_device`.
+FIRST, OF_FOUR = "pocl", 3
+
+
+def settled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Divide cases into those that any run has and those of `any_device` that add nothing.
+
+    What must hold on any device is tried in every case on the first of `runtimes.ANYWHERE`, and in
+    one case of each function on `FIRST`, for the share.
+
+    Parameters
+    ----------
+    items : list of pytest.Item
+        What pytest collected, with the marks by which tests are skipped.
+
+    Returns
+    -------
+    kept, left : list of pytest.Item
+    """
+    functions = defaultdict(list)
+    for item in items:
+        if spec_of(item, "any_device"):
+            functions[function_of(item)].append(item)
+    left = set()
+    for cases in functions.values():
+        first = sorted((item for item in cases if spec_of(item) == FIRST), key=place)
+        if len(first) < len(cases):
+            left.update(first[1:])
+    return [item for item in items if item not in left], [item for item in items if item in left]
+
+
 def divided(items: list[pytest.Item], most: int) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Divide cases into a share of `most` of each function and the others, both in their order.
 
     The names of cases decide, which are ordered by a hash: every process of a run and every machine
-    divides alike, a new test changes nothing for others, and no runtime or graph is preferred.
-    Cases that would be skipped come last. Functions that neither need a device nor start processes
-    are quick, and all their cases are in the share.
+    divides alike, a new test changes nothing for others, and no graph is preferred. Cases that
+    would be skipped come last, those marked long before them, and those on `FIRST` first in most
+    functions. Functions that neither
+    need a device nor start processes are quick, and all their cases are in the share.
 
     Parameters
     ----------
@@ -58,20 +91,41 @@ def function_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def place(item: pytest.Item) -> tuple[bool, bytes]:
+def spec_of(item: pytest.Item, *fixtures: str) -> str | None:
+    """Give the runtime that a case is for by one of these fixtures, or by either; or nothing."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    found = (params.get(name) for name in fixtures or ("device", "any_device"))
+    return next((spec for spec in found if isinstance(spec, str)), None)
+
+
+def place(item: pytest.Item) -> tuple[bool, bool, bool, bytes]:
     """Give what cases of a function are ordered by."""
-    return is_skipped(item), hashlib.sha256(item.nodeid.encode()).digest()
+    late = prefers_first(item) and spec_of(item) != FIRST
+    is_long = item.get_closest_marker("long") is not None
+    return is_skipped(item), is_long, late, hashed(item.nodeid)
+
+
+def prefers_first(item: pytest.Item) -> bool:
+    """Whether cases on `FIRST` come before others: each runtime has functions of its own, too."""
+    return bool(spec_of(item, "any_device")) or hashed(function_of(item))[0] % 4 < OF_FOUR
+
+
+def hashed(name: str) -> bytes:
+    """Give what is alike on every machine, and otherwise by chance."""
+    return hashlib.sha256(name.encode()).digest()
 
 
 def is_skipped(item: pytest.Item) -> bool:
     """Whether a case is marked so, or for a runtime that is not installed here."""
-    spec = getattr(item, "callspec", None) and item.callspec.params.get("device")
+    spec = spec_of(item)
     absent = spec in runtimes.RUNTIMES and not runtimes.is_installed(spec)
     return absent or item.get_closest_marker("skip") is not None
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Whether its function is given no device, none by name either, and starts no processes."""
+    """Whether its function is given no device, none by name either, starts nothing and is short."""
+    if item.get_closest_marker("long") is not None:
+        return False
     starts = any(value is starter for value in vars(item.module).values() for starter in STARTERS)
     values = item.callspec.params.values() if hasattr(item, "callspec") else ()
     named = any(value in runtimes.RUNTIMES for value in values if isinstance(value, str))

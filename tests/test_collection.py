@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -143,14 +144,15 @@ def test_a_share_and_the_others_are_everything(tmp_path):
     everything = collected(tmp_path, seed=1)
     share = collected(tmp_path, "--cases", "1", seed=2)
     others = collected(tmp_path, "--other-cases", "1", seed=3)
-    assert len(everything) == len(set(everything)) == 12 + 2 + 9 + 3 + 3 + 4
+    anywhere = 3 + shares.runtimes.is_installed("pocl") * shares.runtimes.is_installed("intel")
+    assert len(everything) == len(set(everything)) == 12 + 2 + 9 + 3 + anywhere + 4
     assert sorted(share + others) == sorted(everything)
     functions = Counter(name.partition("[")[0].partition("::")[2] for name in share)
     assert functions.pop("test_without_a_device") == 9
     assert functions == dict.fromkeys(
         ["test_graphs", "test_by_name", "test_slow", "test_partly_slow", "test_in_a_process"], 1
     )
-    skipped = ("lanes8", "partly_slow[2]")
+    skipped = ("lanes8", "-2]")
     assert not any(word in name for name in share for word in skipped)
 
 
@@ -165,15 +167,15 @@ def test_shares_that_mean_nothing_are_refused(options):
 class Case:
     """What dividing looks at of a case that pytest collected."""
 
-    def __init__(self, function, *params, device="pocl", fixtures=("device",), skipped=False):
+    def __init__(self, function, *params, device="pocl", fixtures=("device",), marks=()):
         self.nodeid = f"tests/test_made.py::{function}[{'-'.join([device, *params])}]"
-        self.callspec = SimpleNamespace(params={"device": device})
+        self.callspec = SimpleNamespace(params={fixtures[0]: device})
         self.fixturenames = fixtures
         self.module = pytest
-        self.skipped = skipped
+        self.marks = marks
 
     def get_closest_marker(self, name):
-        return self if name == "skip" and self.skipped else None
+        return self if name in self.marks else None
 
 
 @pytest.fixture
@@ -182,7 +184,7 @@ def all_installed(monkeypatch):
 
 
 @pytest.mark.usefixtures("all_installed")
-def test_runtimes_and_graphs_come_alike_often():
+def test_graphs_come_alike_often_and_every_runtime_in_some_functions():
     graphs = ("star", "path", "kron", "road", "loops")
     cases = [
         Case(f"test_{number}", graph, device=device)
@@ -193,12 +195,18 @@ def test_runtimes_and_graphs_come_alike_often():
     share, others = shares.divided(cases, 1)
     assert len(share) == 1000
     assert len(share) + len(others) == len(cases)
-    for place, names in ((0, runtimes.RUNTIMES), (1, graphs)):
-        count = Counter(case.nodeid.partition("[")[2][:-1].split("-")[place] for case in share)
-        assert set(count) == set(names)
+    often = {name: 1 / len(graphs) for name in graphs}
+    # Three functions of four have a case on PoCL; of the fourth, no runtime is preferred.
+    often |= {
+        spec: (spec == "pocl") * 3 / 4 + 1 / 4 / len(runtimes.RUNTIMES)
+        for spec in runtimes.RUNTIMES
+    }
+    names = [case.nodeid.partition("[")[2][:-1].rsplit("-", 1) for case in share]
+    count = Counter(name for pair in names for name in pair)
+    assert set(count) == set(often)
+    for name, part in often.items():
         # Four standard deviations of as many draws.
-        even = 1000 / len(names)
-        assert all(abs(number - even) < 4 * even**0.5 for number in count.values()), count
+        assert abs(count[name] - 1000 * part) < 4 * (1000 * part) ** 0.5, count
     reversed_share, _ = shares.divided(cases[::-1], 1)
     assert set(reversed_share) == set(share)
     three, _ = shares.divided(cases, 3)
@@ -206,17 +214,62 @@ def test_runtimes_and_graphs_come_alike_often():
     assert set(Counter(map(shares.function_of, three)).values()) == {3}
 
 
+def test_what_must_hold_anywhere_runs_on_the_first_runtime_and_once_on_another():
+    """Every case on Intel's, one of each function on PoCL, which is the one in the share."""
+    fixtures = ("any_device",)
+    cases = [
+        Case(f"test_{number}", graph, device=spec, fixtures=fixtures)
+        for number in range(20)
+        for graph in ("star", "path", "kron")
+        for spec in runtimes.ANYWHERE
+    ]
+    kept, left = shares.settled(cases)
+    assert Counter(shares.spec_of(case) for case in kept) == {"intel": 60, "pocl": 20}
+    assert {shares.spec_of(case) for case in left} == {"pocl"}
+    share, others = shares.divided(kept, 1)
+    assert set(map(shares.function_of, share)) == set(map(shares.function_of, cases))
+    assert {shares.spec_of(case) for case in share} == {"pocl"}
+    assert len(others) == 60
+    # Where there is one runtime, and with other fixtures, nothing is left out.
+    only = [case for case in cases if shares.spec_of(case) == "pocl"]
+    assert shares.settled(only) == (only, [])
+    on_each = [Case("test_each", device=spec) for spec in runtimes.RUNTIMES]
+    assert shares.settled(on_each) == (on_each, [])
+
+
+def test_every_fixture_that_gives_a_device_is_known():
+    """A function with another would count as quick, and all its cases be in the share."""
+    fixture = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\([^)]*\) -> Device:")
+    found = {
+        name
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in fixture.findall(path.read_text("utf-8"))
+    }
+    assert found == shares.DEVICES
+
+
 @pytest.mark.usefixtures("all_installed")
 def test_what_would_be_skipped_is_no_case():
     for number in range(50):
         cases = [
-            Case(f"test_{number}", device="pocl", skipped=True),
+            Case(f"test_{number}", device="pocl", marks=("skip",)),
             Case(f"test_{number}", device="intel"),
-            Case(f"test_{number}", device="pocl+lanes8", skipped=True),
+            Case(f"test_{number}", device="pocl+lanes8", marks=("skip",)),
         ]
         assert shares.divided(cases, 1) == ([cases[1]], [cases[0], cases[2]])
-    only = [Case("test_on_a_gpu", device="gpu", skipped=True)]
+    only = [Case("test_on_a_gpu", device="gpu", marks=("skip",))]
     assert shares.divided(only, 1) == (only, [])
+
+
+@pytest.mark.usefixtures("all_installed")
+def test_long_cases_are_left_to_the_others():
+    for number in range(50):
+        cases = [
+            Case(f"test_{number}", "kron", device="pocl", marks=("long",)),
+            Case(f"test_{number}", "star", device="intel"),
+            Case(f"test_{number}", "path", device="intel", marks=("skip",)),
+        ]
+        assert shares.divided(cases, 1) == ([cases[1]], [cases[0], cases[2]])
 
 
 def test_nor_is_what_runs_on_a_runtime_that_is_not_installed(monkeypatch):
@@ -230,3 +283,6 @@ def test_all_cases_are_in_the_share_where_no_kernels_are_built():
     none = {"device": "csv", "fixtures": ("tmp_path",)}
     cases = [Case("test_a_format", str(number), **none) for number in range(50)]
     assert shares.divided(cases, 1) == (cases, [])
+    cases = [Case("test_long", str(number), marks=("long",), **none) for number in range(50)]
+    share, others = shares.divided(cases, 1)
+    assert (len(share), len(others)) == (1, 49)

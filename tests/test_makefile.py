@@ -87,3 +87,20 @@ def test_ci_runs_the_test_command_first_and_all_other_cases_last():
     expected = [word.replace("--cases", "--other-cases") for word in options["test"]]
     assert options["test-rest"] == expected
     assert int(options["test"][number]) >= 1
+
+
+def test_processes_of_tests_share_compiled_python_and_start_no_threads_of_numpy():
+    """What both took of a run's processor time gains nothing."""
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    env.pop("OPENBLAS_NUM_THREADS", None)
+    shown = subprocess.run(
+        ["make", "--eval", "shown: ; @env", "shown"],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout.splitlines()
+    assert "OPENBLAS_NUM_THREADS=1" in shown
+    assert not [line for line in shown if line.startswith("PYTHONDONTWRITEBYTECODE=")]

@@ -28,6 +28,7 @@ CSR = tuple[Array, Array, Array | None]  # indptr, indices, weights
 
 _BLOCK = 1 << 22  # entries looked at together: temporaries stay in the megabytes
 _SHORT_BLOCK = 1 << 16  # ... and in the cache of a core
+_FEW = 1 << 14  # edges that NumPy sorts in 2 ms, where to import scipy.sparse takes 300
 
 
 def index_dtype(largest: int) -> type[np.int32] | type[np.int64]:
@@ -55,19 +56,27 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
     Notes
     -----
     O(n + m): two bucket sorts, the first by target and the second by source; none of edges that are
-    in that order already, as files mostly have them.
+    in that order already, as files mostly have them. A few edges are sorted without scipy.
     """
     if _in_order(src, dst):
-        dtype = index_dtype(max(n, len(src)))
-        indptr = np.zeros(n + 1, dtype)
-        np.cumsum(np.bincount(src, minlength=n), out=indptr[1:])
-        return indptr, dst.astype(dtype), None if weights is None else weights.copy()
+        return _rows_of(n, src, dst, None if weights is None else weights.copy())
+    if len(src) <= _FEW:
+        order = np.lexsort((dst, src))
+        return _rows_of(n, src[order], dst[order], None if weights is None else weights[order])
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
     by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
     by_target.has_canonical_format = True  # otherwise tocsr adds parallel edges up
     by_source = by_target.tocsr().tocsc()
     return by_source.indptr, by_source.indices, None if weights is None else by_source.data
+
+
+def _rows_of(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
+    """CSR of edges in order; weights are taken as they are."""
+    dtype = index_dtype(max(n, len(src)))
+    indptr = np.zeros(n + 1, dtype)
+    np.cumsum(np.bincount(src, minlength=n), out=indptr[1:])
+    return indptr, dst.astype(dtype), weights
 
 
 def _in_order(src: Array, dst: Array) -> bool:
@@ -85,8 +94,10 @@ def _in_order(src: Array, dst: Array) -> bool:
 
 def transpose_csr(indptr: Array, indices: Array, weights: Array | None) -> CSR:
     """CSR of the reversed edges; rows of the result are sorted. O(n + m)."""
-    sparse = module("scipy.sparse")
     n = len(indptr) - 1
+    if len(indices) <= _FEW:
+        return edges_to_csr(n, indices, row_ids(indptr), weights)
+    sparse = module("scipy.sparse")
     data = np.ones(len(indices), np.int8) if weights is None else weights
     columns = sparse.csr_matrix((data, indices, indptr), shape=(n, n), copy=False).tocsc()
     return columns.indptr, columns.indices, None if weights is None else columns.data

@@ -33,6 +33,7 @@ def test_a_search_with_a_preset_and_a_page(file, capsys, tmp_path):
     assert told["device"] in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("algorithm", ["sssp", "scc", "components", "triangles"])
 def test_other_algorithms(algorithm, file, capsys):
     told = run(capsys, algorithm, file, "--passes", "counters")

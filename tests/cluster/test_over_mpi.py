@@ -70,7 +70,13 @@ def compare_drawn(ranks, folder, device):
     assert plan.run(5).reached == sum(np.count_nonzero(part >= 0) for part in parts)
 
 
-@pytest.mark.parametrize("check", ["exchanged", "searched", "others", "read", "refused"])
+@pytest.mark.parametrize(
+    "check",
+    [
+        *("exchanged", "others", "read", "refused"),
+        pytest.param("searched", marks=pytest.mark.long),
+    ],
+)
 def test_two_ranks(check, tmp_path, any_device):
     """Distances, trees, paths, components of one device; slices; refusals."""
     checked(2, tmp_path, check)

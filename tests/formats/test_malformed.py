@@ -267,6 +267,7 @@ def test_broken_serialised_graphs_are_refused(tmp_path: Path, content: bytes) ->
     assert read_must_fail(path).startswith(f"{path}:1: ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", cgg.FORMATS)
 @settings(
     max_examples=60,

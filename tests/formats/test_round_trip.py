@@ -70,6 +70,7 @@ def test_shapes(tmp_path: Path, name: str, shape: str) -> None:
         equal(there_and_back(graph, tmp_path / "graph", name), graph)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", cgg.FORMATS)
 @settings(
     max_examples=80,

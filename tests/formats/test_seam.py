@@ -159,6 +159,7 @@ def test_the_corpus_and_mutated_files_are_read_alike(both, name, block_bytes):
     assert by_pyarrow > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block_bytes", BLOCKS)
 @pytest.mark.parametrize("odd", ODD)
 def test_oddities_are_read_or_refused_alike(both, odd, block_bytes):
@@ -287,6 +288,7 @@ DISGUISED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block_bytes", BLOCKS)
 @pytest.mark.parametrize("odd", DISGUISED)
 def test_lines_that_only_look_like_their_neighbours(both, odd, block_bytes):

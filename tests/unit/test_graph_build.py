@@ -234,11 +234,30 @@ def test_edges_in_order_become_rows_as_they_are(given_edges) -> None:
         straight = csr.edges_to_csr(n, src, dst, weights)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csr, "_in_order", lambda *_: False)
+        patch.setattr(csr, "_FEW", -1)
         sorted_twice = csr.edges_to_csr(n, src, dst, weights)
     for one, other, own in zip(straight, sorted_twice, (src, dst, weights), strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one, other)
         assert not np.shares_memory(one, own)
+
+
+@given(EDGES)
+def test_a_few_edges_are_sorted_as_many_are(given_edges) -> None:
+    """The same rows and columns as by scipy, which is not imported for them."""
+    n, edges = given_edges
+    src, dst, weights = np.array(edges, np.int32).reshape(-1, 3).T.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csr, "module", lambda name: pytest.fail(f"{name} sorts"))
+        few = csr.edges_to_csr(n, src, dst, weights)
+        few += csr.transpose_csr(few[0].astype(np.int64), *few[1:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csr, "_FEW", -1)
+        many = csr.edges_to_csr(n, src, dst, weights)
+        many += csr.transpose_csr(many[0].astype(np.int64), *many[1:])
+    for one, other in zip(few, many, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("place", [0, 1, 65534, 65535, 65536, 65537, 99998])

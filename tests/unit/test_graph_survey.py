@@ -54,6 +54,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(surveying, "processors", lambda: 3)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -70,6 +71,7 @@ def test_a_survey_agrees_with_the_exact_way(dtype, weights):
         assert survey(*arrays, symmetry=False).symmetric is None
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_one_changed_entry_is_found(weights):

@@ -31,7 +31,7 @@ ABREAST_LANES = 8  # of each of the owners that a SIMD group has abreast
 HUBS, PIECES = 2048, 4
 TALLIES, SMALL_TALLIES = 1024, 64
 # Ranks that counts of vertices from packed rows tally in local memory, at least those that may be
-# bits. With 4,096 an H200 has fewer groups at a time, and takes 1.05 times as long on kron20.
+# bits. With 4,096 there is room for fewer groups at a time, and kron20 took 1.05 times as long.
 RANK_TALLIES = 2048
 PHASES = 3  # ranges of owners, at most
 PACKED_RANKS = 1 << 16  # owners that packed rows serve

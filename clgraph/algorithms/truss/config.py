@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from clgraph.engine.strategies.parameters import choice
+from clgraph.engine.strategies.parameters import choice, number
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_groups_only
 from clgraph.engine.strategies.strategy import Slot, slot
@@ -18,6 +18,7 @@ class PeelingConfig(Configuration):
     """Base of what trusses and cores have in common."""
 
     removal: str | None = choice("subtract", "recount")
+    drift: int | None = number()
     schedule: Slot[Schedule] = slot(Schedule, Persistent, Stepped)
 
     def validate(self) -> None:
@@ -35,6 +36,10 @@ class TrussConfig(PeelingConfig):
         What follows the removal of a batch of edges: the triangles that it destroyed are taken from
         the supports of the others, or all supports are counted anew. None does whatever looks at
         fewer triangles, batch by batch.
+    drift : int, optional
+        How many rounds in a row a SIMD group goes on by itself with the edges whose removal it has
+        brought about, where few go in a round and triangles are listed; 0 for none. How many
+        rounds there are then differs from run to run.
     schedule : {"persistent", "stepped"} or Schedule, optional
         All rounds in one launch, or one launch per step, with how many work-items and work-groups;
         see `clgraph.schedule`.
@@ -77,6 +82,8 @@ class CoresConfig(PeelingConfig):
     removal : {"subtract", "recount"}, optional
         What follows the removal of a batch of vertices: their edges are taken from the degrees of
         the others, or all degrees are counted anew. None does whatever looks at fewer edges.
+    drift : int, optional
+        As in `TrussConfig`, with vertices.
     schedule : {"persistent", "stepped"} or Schedule, optional
         As in `TrussConfig`.
     """

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
-from clgraph.device.hardware.measured import CORES_GROUP, ONE_GROUP_EDGES, ROUND_EDGES
+from clgraph.device.hardware.measured import (
+    CORES_GROUP,
+    ONE_GROUP_EDGES,
+    PEELING_DRIFT,
+    ROUND_EDGES,
+)
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Device, DeviceTraits, Memory
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.resolved import Resolved
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["NO_LEVEL", "STATE_BYTES", "Incidence", "Peeled", "Peeling", "copy"]
@@ -42,8 +48,10 @@ CONTROL = {
     "PENDING_EDGES": 8,
     "VISITED": 10,
     "REMOVALS": 12,
+    "DRIFTED": 13,
+    "DRIFTED_EDGES": 14,
 }
-CONTROL_WORDS = 14
+CONTROL_WORDS = 16
 NO_LEVEL = 2**32 - 2  # above every level
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
@@ -73,6 +81,8 @@ ROWS = {
 # a COUNT is to follow; the level. Those two share a field: with one more at hand, groups of 1,024
 # have no register left for it, and rounds of a mesh took half as long again.
 PAYLOAD = {"queue": 1, "list": 2, "length": 32, "stamp": 24, "level": 32}
+# Balancers that have read what they expand before it changes.
+DRIFT_BALANCERS = ("warp_search", "item_thread")
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
@@ -165,6 +175,13 @@ def _shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingCo
     return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
 
 
+def drift_of(config: PeelingConfig, resolved: Resolved, traits: DeviceTraits, kind: str) -> int:
+    """How many rounds SIMD groups go on by themselves; 0 where they cannot."""
+    if kind == "rows" or resolved.balance.name not in DRIFT_BALANCERS:
+        return 0
+    return PEELING_DRIFT.on(traits)[0] if config.drift is None else config.drift
+
+
 class Peeling:
     """The peeling kernel, compiled for one incidence and device.
 
@@ -208,9 +225,13 @@ class Peeling:
             entry="vertex",
             alone=True,
         )
+        drift = drift_of(config, resolved, traits, incidence.kind)
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
         single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
         table = self._table(incidence, items, offset, RECOUNT[config.removal])
+        if drift and incidence.kind == "lists":
+            words = -(-max(incidence.total, 1) // 32)
+            table.array("uint", "claims", words, "in/out: a bit for each triangle", "shared")
         if ordered:
             table.array("uint", "removals", items, "[n] out, where removed: in which order")
         self._stages = compile_stages(
@@ -225,6 +246,8 @@ class Peeling:
             ordered=ordered,
             single_group=single_group,
             few_edges=ONE_GROUP_EDGES.on(traits),
+            drift=drift,
+            drift_items=PEELING_DRIFT.on(traits)[1],
             STAMPS=STAMPS,
             control=CONTROL,
             row_type=incidence.row_type,
@@ -236,6 +259,9 @@ class Peeling:
         self.counts, self.status = table["counts"], table["status"]
         self.numbers = table["numbers"]
         self.removals: Allocation | None = table["removals"] if ordered else None
+        self.drift = drift
+        listed = drift and incidence.kind == "lists"
+        self._claims: Allocation | None = table["claims"] if listed else None
         self._control, self._history = table["control"], table["history"]
         self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
         self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
@@ -315,6 +341,9 @@ class Peeling:
             restore()
             self._begin_control(left)
             copy(log, self.device, self._initial, self._control)
+            if self._claims is not None:
+                event = self._claims.clear()
+                log.add(event, event)
 
         def between() -> None:
             now = int(self._control.read(1)[0])

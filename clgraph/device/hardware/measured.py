@@ -261,6 +261,12 @@ CORES_GROUP = Constant(
     neutral=0,
     h200=512,
 )
+PEELING_DRIFT = Constant(
+    "rounds that SIMD groups go on by themselves, and up to how many items in a round",
+    "reasoned from rounds of 7 to 9 us, of which groups wait 2.4: h200-20261122-truss.json",
+    neutral=(0, 1 << 15),
+    h200=(64, 1 << 15),
+)
 BISECTED_TRIANGLES = Constant(
     "triangles from which on bisection finds the greatest truss in less time than all levels",
     "h200-20261122-truss.json, 43f42e2: 0.97 of it with 424 million, 1.1 to 1.3 with fewer",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from clgraph.engine.strategies.parameters import choice, number
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_groups_only
+from clgraph.errors import InvalidArgumentError
 from clgraph.engine.strategies.strategy import Slot, slot
 
 __all__ = ["CoresConfig", "PeelingConfig", "TrussConfig"]
@@ -24,6 +25,11 @@ class PeelingConfig(Configuration):
     def validate(self) -> None:
         """Refuse modes that the stages do not have."""
         check_groups_only(self.schedule)
+        if self.drift and self.removal == "recount":
+            raise InvalidArgumentError(
+                f"drift={self.drift} needs removal='subtract' or none: where counts are made anew "
+                "nobody finds what goes next on its own."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -63,6 +69,15 @@ class TrussConfig(PeelingConfig):
 
     triangles: str | None = choice("lists", "rows")
     search: str | None = choice("bisection", "bottom-up")
+
+    def validate(self) -> None:
+        """Refuse modes that the stages do not have, and that rows do not."""
+        PeelingConfig.validate(self)
+        if self.drift and self.triangles == "rows":
+            raise InvalidArgumentError(
+                f"drift={self.drift} needs triangles='lists' or none: a triangle that is looked up "
+                "in rows has no place of its own."
+            )
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
         "auto": {},

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
-from clgraph.device.hardware.measured import (
-    CORES_GROUP,
-    ONE_GROUP_EDGES,
-    PEELING_DRIFT,
-    ROUND_EDGES,
-)
+from clgraph.algorithms.truss.shape import drift_of, shaped
+from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROUND_EDGES
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.strategies.schedule import Persistent
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -26,10 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.algorithms.truss.config import PeelingConfig
-    from clgraph.device import Allocation, Device, DeviceTraits, Memory
+    from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.resolved import Resolved
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["NO_LEVEL", "STATE_BYTES", "Incidence", "Peeled", "Peeling", "copy"]
@@ -81,8 +75,6 @@ ROWS = {
 # a COUNT is to follow; the level. Those two share a field: with one more at hand, groups of 1,024
 # have no register left for it, and rounds of a mesh took half as long again.
 PAYLOAD = {"queue": 1, "list": 2, "length": 32, "stamp": 24, "level": 32}
-# Balancers that have read what they expand before it changes.
-DRIFT_BALANCERS = ("warp_search", "item_thread")
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
@@ -166,22 +158,6 @@ def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) 
     log.add(event, event)
 
 
-def _shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
-    """Give cores the shape of launch that suits them, where none was asked for."""
-    wanted = CORES_GROUP.on(traits)  # trusses would be the slower for it
-    if kind != "neighbours" or config.schedule is not None or not wanted:
-        return config
-    size = min(wanted, traits.max_group_size)
-    return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
-
-
-def drift_of(config: PeelingConfig, resolved: Resolved, traits: DeviceTraits, kind: str) -> int:
-    """How many rounds SIMD groups go on by themselves; 0 where they cannot."""
-    if kind == "rows" or resolved.balance.name not in DRIFT_BALANCERS:
-        return 0
-    return PEELING_DRIFT.on(traits)[0] if config.drift is None else config.drift
-
-
 class Peeling:
     """The peeling kernel, compiled for one incidence and device.
 
@@ -219,15 +195,17 @@ class Peeling:
         self.device, self.incidence = device, incidence
         traits = device.traits
         resolved = resolve_stages(
-            _shaped(config, traits, incidence.kind),
+            shaped(config, traits, incidence.kind),
             traits,
             incidence.total,
             entry="vertex",
             alone=True,
         )
         drift = drift_of(config, resolved, traits, incidence.kind)
-        # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
-        single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
+        # Where a group has several SIMD groups and there is one kernel, a group alone does rounds,
+        # unless SIMD groups go on without waiting for the rest of theirs either.
+        several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
+        single_group = several and not drift
         table = self._table(incidence, items, offset, RECOUNT[config.removal])
         if drift and incidence.kind == "lists":
             words = -(-max(incidence.total, 1) // 32)

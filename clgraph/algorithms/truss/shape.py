@@ -1,0 +1,36 @@
+"""What a device decides about peeling where the configuration leaves it open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clgraph.device.hardware.measured import CORES_GROUP, PEELING_DRIFT
+from clgraph.engine.strategies.schedule import Persistent
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.truss.config import PeelingConfig
+    from clgraph.device import DeviceTraits
+    from clgraph.engine.resolved import Resolved
+
+__all__ = ["drift_of", "shaped"]
+
+# Balancers that have read what they expand before it changes.
+DRIFT_BALANCERS = ("warp_search", "item_thread")
+
+
+def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
+    """Give cores the shape of launch that suits them, where none was asked for."""
+    wanted = CORES_GROUP.on(traits)  # trusses would be the slower for it
+    if kind != "neighbours" or config.schedule is not None or not wanted:
+        return config
+    size = min(wanted, traits.max_group_size)
+    return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
+
+
+def drift_of(config: PeelingConfig, resolved: Resolved, traits: DeviceTraits, kind: str) -> int:
+    """How many rounds SIMD groups go on by themselves; 0 where they cannot."""
+    cannot = kind == "rows" or config.removal == "recount"
+    if cannot or resolved.balance.name not in DRIFT_BALANCERS:
+        return 0
+    return PEELING_DRIFT.on(traits)[0] if config.drift is None else config.drift

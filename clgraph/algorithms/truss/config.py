@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from clgraph.engine.strategies.parameters import choice, number
 from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_groups_only
-from clgraph.errors import InvalidArgumentError
 from clgraph.engine.strategies.strategy import Slot, slot
+from clgraph.errors import InvalidArgumentError
 
 __all__ = ["CoresConfig", "PeelingConfig", "TrussConfig"]
 

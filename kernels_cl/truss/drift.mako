@@ -9,7 +9,8 @@
 ## keep(lost, item) a removed item, for a later round of this SIMD group
 ## In scope         now, slot, state, fresh, current, queue_from, queue_to; the queue's begin_stage()
 ## Called by        all work-items, in uniform control flow; no barriers
-## Needs            a balancer that reads LANES entries before it visits any edge
+## Edges            of LANES items at most, in one row, of which each lane takes one at a time: rounds are
+##                  narrow, and a second copy of the body for wide rows would take registers from all
 ##
 ## Stamps: what goes has that of this stage's queue; only what is left for the next has that of the next.
 ##
@@ -19,29 +20,30 @@
 ## count matters to nobody any more; one that says otherwise stays so. What a level removes depends on
 ## neither, but how many rounds it takes does.
 
+## Places of a row that are looked at together.
+<%! SCANNED = 4 %>
+
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
-<%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
+<%namespace name="search" file="/balance/shared/search.mako"/>
 
 <%def name="declarations()">
 % if incident == "lists":
-// Whether nobody has claimed the triangle of edges u, f and g, which is at place e of the row of u.
+// Whether nobody has claimed the triangle that edge u is in at place e, and that is in a row, too.
 static int claim_triangle(__global const offset_t *indptr, __global const uint2 *sides, volatile __global uint *claims,
-                          const uint u, const offset_t e, const uint f, const uint g) {
-    const uint of_u = (uint)(indptr[u + 1u] - indptr[u]), of_f = (uint)(indptr[f + 1u] - indptr[f]);
-    const uint of_g = (uint)(indptr[g + 1u] - indptr[g]);
-    uint row = u, length = of_u;
-    if (of_f < length || (of_f == length && f < row)) { row = f; length = of_f; }
-    if (of_g < length || (of_g == length && g < row)) { row = g; length = of_g; }
+                          const uint u, const offset_t e, const uint row, const uint length) {
     offset_t place = e;
     if (row != u) {
-        // Two edges that meet are in one triangle at most.
+        // Two edges that meet are in one triangle at most; if in no place before, it is in the last.
         const offset_t begin = indptr[row];
-        uint at = 0u;
-        for (; at + 1u < length; ++at) {
-            const uint2 both = sides[begin + at];
-            if (both.x == u || both.y == u) break;
+        const uint last = length - 1u;
+        uint at = last;
+        for (uint first = 0u; first < last && at == last; first += ${SCANNED}u) {
+            % for k in reversed(range(SCANNED)):
+            const uint2 both${k} = sides[begin + min(first + ${k}u, last)];
+            if (both${k}.x == u || both${k}.y == u) at = min(first + ${k}u, last);
+            % endfor
         }
         place = begin + at;
     }
@@ -52,7 +54,6 @@ static int claim_triangle(__global const offset_t *indptr, __global const uint2 
 </%def>
 
 <%def name="rounds()">
-const uint part = 0, parts = 1;
 uint items_left = 0u;       // of those that this lane removed, less those that it queued
 edges_t edges_left = 0u;    // of those that it queued
 const uint entries = max(1u, min((uint)LANES, now.length / (GROUP_LANES * now.members)));
@@ -67,7 +68,20 @@ const uint entries = max(1u, min((uint)LANES, now.length / (GROUP_LANES * now.me
         const uint past_taken = buffered, taken_from = buffered - min(buffered, (uint)LANES);
         lane_converge();
         buffered = taken_from;
-        ${balancer.expand("buffer", "taken_from", "past_taken", local.visit)}
+        const int has_item = taken_from + lane_id() < past_taken;
+        const uint my_item = buffer[has_item ? taken_from + lane_id() : taken_from];
+        const offset_t my_begin = ENTRY_BEGIN(my_item);
+        const uint my_degree = has_item ? ENTRY_DEGREE(my_item) : 0u;
+        const uint my_rank = lane_scan_exclusive_add(my_degree);
+        const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
+        for (uint first = 0u; first < total; first += LANES) {
+            const uint rank = first + lane_id();
+            const int active = rank < total;
+            ${search.owner("owner", "my_rank", "rank")}
+            const uint u = lane_shuffle(my_item, owner);
+            const offset_t e = SHUFFLE_OFFSET(my_begin, owner) + (rank - lane_shuffle(my_rank, owner));
+            ${visit()}
+        }
     }
 </%tiles:each_tile>
 lane_converge();
@@ -81,27 +95,43 @@ if (lane_id() == 0u && (items_here || edges_here)) {
 found_edges = edges_left;
 </%def>
 
-<%def name="visit(count)">
-% for k in range(count):
+<%def name="visit()">
 % if incident == "neighbours":
-const int lost${k} = active${k} && status[v${k}] == ALIVE && atomic_dec(&counts[v${k}]) == now.level + 1u;
-${keep(f"lost{k}", f"v{k}")}
+const uint v = active ? indices[e] : 0u;
+// Of who has gone nobody asks for the count, so it is not asked first whether somebody has.
+const int lost = active && atomic_dec(&counts[v]) == now.level + 1u;
+${keep("lost", "v")}
 % else:
-${incidence.pair(k)}
-int lost_f${k} = 0, lost_g${k} = 0;
-if (paired${k}) {
-    const uint of_f = status[f${k}], of_g = status[g${k}];
+uint f = 0u, g = 0u;
+int lost_f = 0, lost_g = 0;
+if (active) {
+    const uint2 both = sides[e];
+    f = both.x;
+    g = both.y;
+    const uint of_f = status[f], of_g = status[g];
+    uint row = u, length = ROW_LENGTH(u);
+    % for edge in "fg":
+    const uint length_${edge} = ROW_LENGTH(${edge});
+    if (length_${edge} < length || (length_${edge} == length && ${edge} < row)) {
+        row = ${edge};
+        length = length_${edge};
+    }
+    % endfor
     const int f_there = of_f == ALIVE || of_f == fresh || of_f == current;
     const int g_there = of_g == ALIVE || of_g == fresh || of_g == current;
-    if (f_there && g_there && (of_f == ALIVE || of_g == ALIVE) && claim_triangle(indptr, sides, claims, u${k}, e${k}, f${k}, g${k})) {
-        if (of_f == ALIVE) lost_f${k} = atomic_dec(&counts[f${k}]) == now.level + 1u;
-        if (of_g == ALIVE) lost_g${k} = atomic_dec(&counts[g${k}]) == now.level + 1u;
+    // No row is empty; but so lengths come while statuses do, not after them.
+    const int wanted = (f_there & g_there & (of_f == ALIVE || of_g == ALIVE)) & (length != 0u);
+    if (wanted && claim_triangle(indptr, sides, claims, u, e, row, length)) {
+        uint was_f = NO_COUNT, was_g = NO_COUNT;
+        if (of_f == ALIVE) was_f = atomic_dec(&counts[f]);
+        if (of_g == ALIVE) was_g = atomic_dec(&counts[g]);
+        lost_f = was_f == now.level + 1u;
+        lost_g = was_g == now.level + 1u;
     }
 }
-${keep(f"lost_f{k}", f"f{k}")}
-${keep(f"lost_g{k}", f"g{k}")}
+${keep("lost_f", "f")}
+${keep("lost_g", "g")}
 % endif
-% endfor
 </%def>
 
 <%def name="keep(lost, item)">

@@ -10,7 +10,6 @@
 ## recount(count)     a body over all survivors: counts what each still has
 ## drop_rows()        with "rows": drops edges that are gone from the rows, which stay ascending
 ## remove(item, stamp)  marks an item that this stage removes
-## pair(k)            declares f and g, the other edges of a triangle, if `paired`
 ## In scope           now, fresh, current, offset, found_edges, and what the kernel declares
 ##
 ## A triangle {e, f, g} is lost in the round that removes the first of its edges. With e alone, f and

@@ -202,7 +202,7 @@ class Peeling:
             alone=True,
         )
         # Places in an order are drawn round by round: nothing keeps what drifts from being early.
-        drift = 0 if ordered else drift_of(config, resolved, traits, incidence.kind)
+        drift = 0 if ordered else drift_of(config, traits, incidence.kind)
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds,
         # unless SIMD groups go on without waiting for the rest of theirs either.
         several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"

@@ -11,12 +11,8 @@ from clgraph.engine.strategies.schedule import Persistent
 if TYPE_CHECKING:
     from clgraph.algorithms.truss.config import PeelingConfig
     from clgraph.device import DeviceTraits
-    from clgraph.engine.resolved import Resolved
 
 __all__ = ["drift_of", "shaped"]
-
-# Balancers that have read what they expand before it changes.
-DRIFT_BALANCERS = ("warp_search", "item_thread")
 
 
 def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
@@ -28,9 +24,8 @@ def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingCon
     return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
 
 
-def drift_of(config: PeelingConfig, resolved: Resolved, traits: DeviceTraits, kind: str) -> int:
+def drift_of(config: PeelingConfig, traits: DeviceTraits, kind: str) -> int:
     """How many rounds SIMD groups go on by themselves; 0 where they cannot."""
-    cannot = kind == "rows" or config.removal == "recount"
-    if cannot or resolved.balance.name not in DRIFT_BALANCERS:
+    if kind == "rows" or config.removal == "recount":
         return 0
     return PEELING_DRIFT.on(traits)[0] if config.drift is None else config.drift

@@ -259,7 +259,7 @@ class Edges:
             copy(log, self._device, begins, cursors)
             given = {"numbered": self._firsts, "cursors": cursors, "found": sides}
             self._counting.enqueue(log, "sides", given)
-        return Incidence("lists", (begins, sides), total)
+        return Incidence("lists", (begins, sides), total, max_degree=self.graph.max_degree)
 
     def rows(self, log: SweepLog) -> Incidence:
         """Give every row the numbers of its edges, and every edge its ends."""

@@ -94,6 +94,8 @@ class Incidence:
         Enqueues what undoes a run's changes of these arrays.
     row_type : str
         What rows are numbered by.
+    max_degree : int
+        Of the graph.
     """
 
     kind: str
@@ -101,6 +103,7 @@ class Incidence:
     total: int
     reset: Callable[[SweepLog], object] | None = None
     row_type: str = "uint"
+    max_degree: int = 0
 
     @property
     def rows(self) -> tuple[tuple[str, str, str, str], ...]:
@@ -202,7 +205,7 @@ class Peeling:
             alone=True,
         )
         # Places in an order are drawn round by round: nothing keeps what drifts from being early.
-        drift = 0 if ordered else drift_of(config, traits, incidence.kind)
+        drift = 0 if ordered else drift_of(config, traits, incidence.kind, incidence.max_degree)
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds,
         # unless SIMD groups go on without waiting for the rest of theirs either.
         several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"

@@ -83,8 +83,9 @@ def raised(
         none those of number k are. Which k were guessed, and what came of it.
     """
     lowest = LEAST_K + 1
-    guess = lowest if most is None else max(most, lowest)
-    last = NO_LEVEL if most is None else guess - ABOVE
+    # A failed guess of 4 would leave 3 to be found anew, which all numbers know by then.
+    guess = lowest if most is None or most <= lowest + 1 else most
+    last = NO_LEVEL if guess == lowest else guess - ABOVE
     guesses: list[tuple[int, Peeled]] = []
     while True:
         found = peeling.run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clgraph.device.hardware.measured import CORES_GROUP, PEELING_DRIFT
+from clgraph.device.hardware.measured import CORES_GROUP, DRIFT_DEGREE, PEELING_DRIFT
 from clgraph.engine.strategies.schedule import Persistent
 
 if TYPE_CHECKING:
@@ -24,8 +24,12 @@ def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingCon
     return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
 
 
-def drift_of(config: PeelingConfig, traits: DeviceTraits, kind: str) -> int:
-    """How many rounds SIMD groups go on by themselves; 0 where they cannot."""
+def drift_of(config: PeelingConfig, traits: DeviceTraits, kind: str, max_degree: int) -> int:
+    """How many rounds SIMD groups go on by themselves; 0 where they cannot or had better not."""
     if kind == "rows" or config.removal == "recount":
         return 0
-    return PEELING_DRIFT.on(traits)[0] if config.drift is None else config.drift
+    if config.drift is not None:
+        return config.drift
+    of_trusses, of_cores = DRIFT_DEGREE.on(traits)
+    most = of_cores if kind == "neighbours" else of_trusses
+    return PEELING_DRIFT.on(traits)[0] if max_degree <= most else 0

@@ -27,7 +27,7 @@ from clgraph import Cores, CoresConfig, Graph, Truss, TrussConfig, from_edges, g
 from clgraph.algorithms.truss import peeling
 from clgraph.cli.reporting import energy_of
 from clgraph.cli.text import table
-from clgraph.device.hardware.measured import ONE_GROUP_EDGES, Constant
+from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, Constant
 from clgraph.errors import ClgraphError, InvalidGraphError
 from clgraph.graph.modules import module
 
@@ -137,7 +137,13 @@ def times(run: Callable[[], Any], repeats: int = REPEATS) -> dict[str, Any]:
 
 
 def measure(
-    name: str, graph: Graph, device: Device, shapes: Sequence[str], *, metered: bool = False
+    name: str,
+    graph: Graph,
+    device: Device,
+    shapes: Sequence[str],
+    drifts: Sequence[str] = (),
+    *,
+    metered: bool = False,
 ) -> dict[str, Any]:
     """Check and time one graph."""
     try:
@@ -168,6 +174,8 @@ def measure(
             found[f"peel, {shape}"], found[f"cores, {shape}"] = shaped(plan.simple, shape, device)
         except ClgraphError as error:
             found[f"shape {shape}"] = str(error)
+    for drift in drifts:
+        found |= drifted(plan.simple, drift, device)
     rows = Truss(plan.simple, config="rows", device=device)
     found["rows"] = times(lambda: rows.run(prepare=True), 2)
     found["greatest, rows"] = times(lambda: rows.run(greatest=True, prepare=True), 3)
@@ -188,6 +196,22 @@ def shaped(graph: Graph, shape: str, device: Device) -> tuple[dict[str, Any], di
         plan.run()
         cores = Cores(graph, config=CoresConfig(schedule=schedule), device=device)
     return times(plan.run, 3), times(cores.run, 3)
+
+
+def drifted(graph: Graph, drift: str, device: Device) -> dict[str, Any]:
+    """Time so many rounds of a SIMD group alone: ``ROUNDS`` or ``ROUNDS/MOST_ITEMS``."""
+    rounds, _, items = drift.partition("/")
+    limit = Constant("", "", (0, int(items))) if items else PEELING_DRIFT
+    with mock.patch.object(peeling, "PEELING_DRIFT", limit):
+        plan = Truss(graph, config=TrussConfig(drift=int(rounds)), device=device)
+        plan.run()
+        plan.run(greatest=True)
+        cores = Cores(graph, config=CoresConfig(drift=int(rounds)), device=device)
+    return {
+        f"peel, drift {drift}": times(plan.run, 3),
+        f"greatest, drift {drift}": times(lambda: plan.run(greatest=True, prepare=True), 3),
+        f"cores, drift {drift}": times(cores.run, 3),
+    }
 
 
 def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
@@ -231,6 +255,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--graphs", help="names of those wanted, with commas; default all")
     parser.add_argument("--energy", action="store_true", help="joules of every graph")
     parser.add_argument("--shapes", default="", help="launches to try, see `shaped`, with commas")
+    parser.add_argument("--drifts", default="", help="drifts to try, see `drifted`, with commas")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
@@ -244,7 +269,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "graphs": {},
         "left_out": {},
     }
-    shapes = [shape for shape in args.shapes.split(",") if shape]
+    shapes, drifts = (list(filter(None, each.split(","))) for each in (args.shapes, args.drifts))
     for name, make in makers(args.scale, args.data).items():
         if args.graphs and name not in args.graphs.split(","):
             continue
@@ -257,7 +282,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             record["left_out"][name] = str(error)
             continue
         since = time.perf_counter()
-        record["graphs"][name] = measure(name, graph, device, shapes, metered=args.energy)
+        record["graphs"][name] = measure(name, graph, device, shapes, drifts, metered=args.energy)
         record["graphs"][name]["seconds"] = time.perf_counter() - since
         if args.output is not None:
             args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@
 ##                    `by_one_group`: in a round of one group
 ## recount(count)     a body over all survivors: counts what each still has
 ## drop_rows()        with "rows": drops edges that are gone from the rows, which stay ascending
-## remove(item)       marks an item that this stage removes
+## remove(item, stamp)  marks an item that this stage removes
 ## In scope           now, fresh, current, offset, found_edges, and what the kernel declares
 ##
 ## A triangle {e, f, g} is lost in the round that removes the first of its edges. With e alone, f and
@@ -81,7 +81,7 @@ if (paired${k} && status[u${k}] == ALIVE && status[f${k}] == ALIVE && status[g${
 ## The removal of an item that has just got below the level, of which only one lane hears.
 <%def name="take(lost, item, by_one_group)">
 if (${lost}) {
-    ${remove(item)}
+    ${remove(item, "fresh")}
 }
 % if by_one_group:
 ${single.keep(lost, item, "0u")}
@@ -90,8 +90,8 @@ ${queue.push(lost, item, "queue_to")}
 % endif
 </%def>
 
-<%def name="remove(item)">
-status[${item}] = (uchar)fresh;
+<%def name="remove(item, stamp)">
+status[${item}] = (uchar)${stamp};
 numbers[${item}] = now.level + offset;
 % if ordered:
 removals[${item}] = atomic_inc(&control[REMOVALS]);   // those of a round have gone before the next one's

@@ -9,6 +9,7 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="drift_rounds" file="/truss/drift.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 <%namespace name="rounds" file="/truss/rounds.mako"/>
 // Peeling: items with too small a count go, level by level, and take from the counts of others.
@@ -24,6 +25,8 @@
 //
 // `status` reports when an item went: ALIVE, or the stamp of its round, or GONE. Stamps come round: in
 // every ${STAMPS // 2}th round WRAP turns all but the present one into GONE.
+//
+// Where few go in a round, SIMD groups go on by themselves for some rounds, see /truss/drift.mako.
 //
 // Races: in a round only items that are alive get the stamp of the next one, and both count as alive
 // in it; counts are changed by atomics, and what a round removes depends on their sums alone. So each
@@ -55,6 +58,9 @@ ${stage.constants(stages, "u")}\
 #define NO_COUNT 0xffffffffu
 ${stage.constants(control)}\
 ${incidence.declarations()}
+% if drift:
+${drift_rounds.declarations()}
+% endif
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void truss_peel(
 ${signature.parameters()}\
@@ -132,7 +138,7 @@ ${stage.parameters()}\
             const uint count = alive ? counts[x] : NO_COUNT;
             const int under = alive && count <= now.level;
             if (under) {
-                ${incidence.remove('x')}
+                ${incidence.remove('x', 'fresh')}
             } else least = min(least, count);
             ${queue.push("under", "x", "queue_to")}
         </%self:each_left>
@@ -143,6 +149,12 @@ ${stage.parameters()}\
     }
     % endif
     % if "PEEL" in rendered:
+    % if drift:
+    if (now.mode == PEEL && now.length <= ${drift_items}u) {
+        ${drift_rounds.rounds()}
+        ${queue.end_stage("queue_to", "0")}
+    } else
+    % endif
     if (now.mode == PEEL) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
         <%advance:each_edge queue="queue_from" count="now.length">

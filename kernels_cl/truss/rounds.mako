@@ -20,7 +20,16 @@
     ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
     ulong pending = *(volatile __global ulong *)(control + PENDING_EDGES);
     ulong visited = *(volatile __global ulong *)(control + VISITED);
-    const ulong looked = now.mode == PEEL ? pending : now.mode == COUNT ? left_edges : 0ul;
+% if drift:
+    // What went while the stage was going on, beside what it has queued.
+    const int peeled = now.mode == PEEL;
+    const uint drifted = peeled ? atomic_xchg(&control[DRIFTED], 0u) : 0u;
+    const ulong drifted_edges = peeled ? atom_xchg((volatile __global ulong *)(control + DRIFTED_EDGES), 0ul) : 0ul;
+% else:
+    const uint drifted = 0u;
+    const ulong drifted_edges = 0ul;
+% endif
+    const ulong looked = now.mode == PEEL ? pending + drifted_edges : now.mode == COUNT ? left_edges : 0ul;
     const ulong cost = ${round_work}u + ${edge_work}u * looked + now.length;
     const ulong work = cost + (begins_run ? 0ul : *(volatile __global ulong *)(state + WORK));
     visited += looked;
@@ -30,9 +39,9 @@
         // choose() knows what follows.
     } else if (now.mode == FIND || now.mode == PEEL) {
         const edges_t gone = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
-        left -= queued;
+        left -= queued + drifted;
         pending = gone;
-        left_edges -= min((ulong)gone, left_edges);
+        left_edges -= min((ulong)gone + drifted_edges, left_edges);
         const uint least = now.mode == FIND ? atomic_xchg(&control[LEAST], NO_COUNT) : 0u;
         if (queued) {
             removed = 1;
@@ -41,6 +50,8 @@
             next.stamp = AFTER(STAMP(now.stamp));
             done = left == 0u || left < quorum;
             if (RECOUNTS(pending, left_edges)) next.stamp |= COUNTING;
+        } else if (drifted && (left == 0u || left < quorum)) {
+            done = 1;
         } else {
             next.level = now.mode == FIND ? least : now.level + 1u;
             find = 1;
@@ -159,7 +170,7 @@
 
 <%def name="keep()">
     ${note()}
-    if (rounds <= capacity) history[rounds] = (uint4)(now.level, now.mode == FIND || now.mode == PEEL ? queued : 0u, now.mode, device_clock_ns());
+    if (rounds <= capacity) history[rounds] = (uint4)(now.level, now.mode == FIND || now.mode == PEEL ? queued + drifted : 0u, now.mode, device_clock_ns());
 </%def>
 
 <%def name="note()">

@@ -54,7 +54,7 @@ def test_one_truss_and_the_greatest(friends, capsys, tmp_path):
     greatest = run(capsys, path, "--max")
     assert (greatest["k"], greatest["max_k"]) == (5, 5)
     assert greatest["edges"] == nx.k_truss(network, 5).number_of_edges()
-    assert greatest["probes"] == []  # of few triangles all numbers are found at once
+    assert greatest["probes"] == [[5, True]]  # the bound that so few triangles leave
 
 
 def test_energy_is_told(friends, capsys):

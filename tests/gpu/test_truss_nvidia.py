@@ -66,6 +66,45 @@ def test_groups_of_every_size(gpu):
         np.testing.assert_array_equal(cg.truss_numbers(graph, config=config, device=gpu), expected)
 
 
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("drift", [0, 1, 5, 64, 1000])
+def test_rounds_that_simd_groups_do_by_themselves(name, drift, gpu):
+    """Whatever they find first, the numbers of the reference, run after run and in every shape."""
+    graph = cg.Truss(SMALL[name](), device=gpu, clean=True).simple
+    expected, cores = truss_numbers_of(graph), core_numbers_of(graph)
+    for size in (None, 32, 256):
+        schedule = cg.schedule.Persistent(group_size=size) if size else None
+        config = cg.TrussConfig(drift=drift, triangles="lists", schedule=schedule)
+        plan = cg.Truss(graph, config=config, device=gpu)
+        for _ in range(5):
+            np.testing.assert_array_equal(plan.run().numbers, expected)
+        assert plan.run(greatest=True).max_k == expected.max()
+        config = cg.CoresConfig(drift=drift, schedule=schedule)
+        plan = cg.Cores(graph, config=config, device=gpu)
+        for _ in range(5):
+            np.testing.assert_array_equal(plan.run().numbers, cores)
+
+
+def test_drifting_on_large_graphs(gpu):
+    """On graphs that fill the card, with conflicts in every round: as without, many times."""
+    for graph in (
+        cg.generate.kron(17, seed=1),
+        cg.generate.geometric(200_000, seed=1),
+        tube(20_000),
+    ):
+        alone = cg.Truss(graph, config=cg.TrussConfig(drift=0), device=gpu, clean=True)
+        expected = alone.run()
+        simple = alone.simple
+        cores = cg.Cores(simple, config=cg.CoresConfig(drift=0), device=gpu).run()
+        for drift in (3, 64):
+            plan = cg.Truss(simple, config=cg.TrussConfig(drift=drift), device=gpu)
+            other = cg.Cores(simple, config=cg.CoresConfig(drift=drift), device=gpu)
+            for _ in range(10):
+                np.testing.assert_array_equal(plan.run().numbers, expected.numbers)
+                np.testing.assert_array_equal(other.run().numbers, cores.numbers)
+            assert plan.run(greatest=True).max_k == expected.max_k
+
+
 def test_stepped_gives_the_same(gpu):
     graph = hub_and_cliques()
     config = cg.TrussConfig(schedule="stepped")

@@ -72,7 +72,12 @@ class Cores(Plan):
             if simple.n:
                 held = resident(simple, self.device, progress)
                 self._degrees = self._memory.upload("degrees", simple.degrees.astype(np.uint32))
-                incidence = Incidence("neighbours", (held.indptr, held.indices), simple.m)
+                incidence = Incidence(
+                    "neighbours",
+                    (held.indptr, held.indices),
+                    simple.m,
+                    max_degree=simple.max_degree,
+                )
                 self._peeling = Peeling(
                     self.config, self.device, self._memory, simple.n, incidence, ABOVE - 1
                 )

@@ -191,13 +191,23 @@ class Edges:
             and self.list_bytes() <= self._memory.free_bytes
         )
 
-    def histogram(self, log: SweepLog) -> NDArray[np.uint32]:
-        """Count the edges of each bucket of supports above 0, and wait."""
+    @property
+    def bare(self) -> bool:
+        """Whether the edges are known to be in no triangle, without a look at their supports."""
+        return not (self.stale or self._pending or self.triangles)
+
+    def bucketed(self, log: SweepLog) -> Allocation:
+        """Enqueue counting the edges of each bucket of supports above 0."""
         buckets = self._array("support_buckets", BUCKETS)
         event = buckets.clear()
         log.add(event, event)
         counted = (self.supports, np.uint32(self.count), buckets)
         self._sweeper.launch(log, self._kernels["histogram"], *counted)
+        return buckets
+
+    def histogram(self, log: SweepLog) -> NDArray[np.uint32]:
+        """Count the edges of each bucket of supports above 0, and wait."""
+        buckets = self.bucketed(log)
         log.wait()
         return buckets.read()
 
@@ -249,7 +259,7 @@ class Edges:
             copy(log, self._device, begins, cursors)
             given = {"numbered": self._firsts, "cursors": cursors, "found": sides}
             self._counting.enqueue(log, "sides", given)
-        return Incidence("lists", (begins, sides), total)
+        return Incidence("lists", (begins, sides), total, max_degree=self.graph.max_degree)
 
     def rows(self, log: SweepLog) -> Incidence:
         """Give every row the numbers of its edges, and every edge its ends."""

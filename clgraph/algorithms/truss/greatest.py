@@ -69,10 +69,6 @@ class Greatest:
     memory : Memory
         What to allocate from.
 
-    Attributes
-    ----------
-    most : int
-        No truss is of a greater k; known after a run.
     """
 
     def __init__(self, config: TrussConfig, edges: Edges, device: Device, memory: Memory) -> None:
@@ -80,7 +76,7 @@ class Greatest:
         self._device, self._memory = device, memory
         self._narrowing = Narrowing(edges, device, memory)
         self._peeling: Peeling | None = None
-        self.most = 0
+        self._most: Callable[[], int] = lambda: 0
 
     @staticmethod
     def may_run(config: TrussConfig, simple: Graph) -> bool:
@@ -100,18 +96,23 @@ class Greatest:
         progress: Progress | None,
     ) -> Found | None:
         """Search; None where a smaller graph would not pay, or its lists do not fit."""
-        whole = self._edges
-        supports = Supports(whole.histogram(log))
-        self.most = supports.bound(simple.max_degree + 1)
+        whole, most = self._edges, simple.max_degree + 1
+        buckets = whole.bucketed(log)
+        self._most = lambda: Supports(buckets.read()).bound(most)
+        if 0 < whole.triangles <= FEW_TRIANGLES:  # from a run before: nobody waits for buckets yet
+            return None
+        log.wait()
+        supports = Supports(buckets.read())
+        self._bound(supports.bound(most))
         if supports.triangles <= FEW_TRIANGLES:
             return None
         for share in SHARES:
             edges_most = share * whole.count
-            k = min(supports.least(edges_most), self.most)
+            k = min(supports.least(edges_most), self.most())
             if k == LEAST_K or supports.kept(k) > edges_most:
                 continue
             parts["narrow"] = SweepLog()
-            edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most)
+            edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most())
             log.add_all(parts["narrow"])
             if edges is not None:
                 if not edges.may_list():
@@ -119,8 +120,15 @@ class Greatest:
                 found = self._searched(log, parts, edges, (k - 1, bound), simple, progress)
                 if found is not None:
                     return found
-            self.most = k - 1
+            self._bound(k - 1)
         return None
+
+    def most(self) -> int:
+        """Bound k, by what the last run has found; waits for what it has only enqueued."""
+        return self._most()
+
+    def _bound(self, most: int) -> None:
+        self._most = lambda: most
 
     def _searched(
         self,

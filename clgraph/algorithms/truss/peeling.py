@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
-from clgraph.device.hardware.measured import CORES_GROUP, ONE_GROUP_EDGES, ROUND_EDGES
+from clgraph.algorithms.truss.shape import drift_of, shaped
+from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROUND_EDGES
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.strategies.schedule import Persistent
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.algorithms.truss.config import PeelingConfig
-    from clgraph.device import Allocation, Device, DeviceTraits, Memory
+    from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
@@ -42,8 +42,10 @@ CONTROL = {
     "PENDING_EDGES": 8,
     "VISITED": 10,
     "REMOVALS": 12,
+    "DRIFTED": 13,
+    "DRIFTED_EDGES": 14,
 }
-CONTROL_WORDS = 14
+CONTROL_WORDS = 16
 NO_LEVEL = 2**32 - 2  # above every level
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
@@ -92,6 +94,8 @@ class Incidence:
         Enqueues what undoes a run's changes of these arrays.
     row_type : str
         What rows are numbered by.
+    max_degree : int
+        Of the graph.
     """
 
     kind: str
@@ -99,6 +103,7 @@ class Incidence:
     total: int
     reset: Callable[[SweepLog], object] | None = None
     row_type: str = "uint"
+    max_degree: int = 0
 
     @property
     def rows(self) -> tuple[tuple[str, str, str, str], ...]:
@@ -156,15 +161,6 @@ def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) 
     log.add(event, event)
 
 
-def _shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
-    """Give cores the shape of launch that suits them, where none was asked for."""
-    wanted = CORES_GROUP.on(traits)  # trusses would be the slower for it
-    if kind != "neighbours" or config.schedule is not None or not wanted:
-        return config
-    size = min(wanted, traits.max_group_size)
-    return replace(config, schedule=Persistent(group_size=size, groups=traits.compute_units))
-
-
 class Peeling:
     """The peeling kernel, compiled for one incidence and device.
 
@@ -202,15 +198,22 @@ class Peeling:
         self.device, self.incidence = device, incidence
         traits = device.traits
         resolved = resolve_stages(
-            _shaped(config, traits, incidence.kind),
+            shaped(config, traits, incidence.kind),
             traits,
             incidence.total,
             entry="vertex",
             alone=True,
         )
-        # Where a group has several SIMD groups and there is one kernel, a group alone does rounds.
-        single_group = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
+        # Places in an order are drawn round by round: nothing keeps what drifts from being early.
+        drift = 0 if ordered else drift_of(config, traits, incidence.kind, incidence.max_degree)
+        # Where a group has several SIMD groups and there is one kernel, a group alone does rounds,
+        # unless SIMD groups go on without waiting for the rest of theirs either.
+        several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
+        single_group = several and not drift
         table = self._table(incidence, items, offset, RECOUNT[config.removal])
+        if drift and incidence.kind == "lists":
+            words = -(-max(incidence.total, 1) // 32)
+            table.array("uint", "claims", words, "in/out: a bit for each triangle", "shared")
         if ordered:
             table.array("uint", "removals", items, "[n] out, where removed: in which order")
         self._stages = compile_stages(
@@ -225,6 +228,8 @@ class Peeling:
             ordered=ordered,
             single_group=single_group,
             few_edges=ONE_GROUP_EDGES.on(traits),
+            drift=drift,
+            drift_items=PEELING_DRIFT.on(traits)[1],
             STAMPS=STAMPS,
             control=CONTROL,
             row_type=incidence.row_type,
@@ -236,6 +241,9 @@ class Peeling:
         self.counts, self.status = table["counts"], table["status"]
         self.numbers = table["numbers"]
         self.removals: Allocation | None = table["removals"] if ordered else None
+        self.drift = drift
+        listed = drift and incidence.kind == "lists"
+        self._claims: Allocation | None = table["claims"] if listed else None
         self._control, self._history = table["control"], table["history"]
         self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
         self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
@@ -315,6 +323,9 @@ class Peeling:
             restore()
             self._begin_control(left)
             copy(log, self.device, self._initial, self._control)
+            if self._claims is not None:
+                event = self._claims.clear()
+                log.add(event, event)
 
         def between() -> None:
             now = int(self._control.read(1)[0])

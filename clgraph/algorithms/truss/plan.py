@@ -12,9 +12,9 @@ from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.edges import Edges
 from clgraph.algorithms.truss.greatest import Found, Greatest
-from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
+from clgraph.algorithms.truss.peeling import Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
-from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, truss_order
+from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, raised, truss_order
 from clgraph.device.hardware.measured import BISECTED_TRIANGLES
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
@@ -245,7 +245,7 @@ class Truss(Plan):
         if prepare or edges.stale:
             edges.fill(parts["count"], anew=prepare)
             log.add_all(parts["count"])
-        if greatest and Greatest.may_run(self.config, simple):
+        if greatest and not edges.bare and Greatest.may_run(self.config, simple):
             if self._greatest is None:
                 self._greatest = Greatest(self.config, edges, self.device, self._memory)
             smaller = self._greatest.run(log, parts, simple, told)
@@ -269,7 +269,7 @@ class Truss(Plan):
         max_k = None
         if k is None:
             searched = self._greatest
-            bounds = LEAST_K, simple.max_degree + 1 if searched is None else searched.most
+            bounds = LEAST_K, simple.max_degree + 1 if searched is None else searched.most()
             max_k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, told)
             peeled = [one for _, one in tried]
             probes = [(each, one.left > 0) for each, one in tried]
@@ -288,13 +288,17 @@ class Truss(Plan):
         edges = self._edges
         held = self._memory.allocate("truss_numbers", self.simple.m, np.uint32)
         then = partial(edges.spread, log, peeling.numbers, held)
-        peeled = self._peel(log, peeling, progress=told, then=then)
-        max_k = peeled.level + ABOVE - 1
+        most = self._greatest.most() if greatest and self._greatest is not None else None
+        max_k, left, tried = raised(
+            log, peeling, edges.supports, most=most, then=then, progress=told
+        )
+        peeled = [one for _, one in tried]
         if not greatest:
-            return Found(max_k, edges.count, self._stored(held.read), [peeled])
-        mask = held.read() == max_k
+            return Found(max_k, edges.count, self._stored(held.read), peeled)
+        mask = held.read() == (0 if left else max_k)
         left = int(np.count_nonzero(mask)) // 2
-        return Found(max_k, left, self._stored(partial(np.asarray, mask)), [peeled])
+        probes = [(k, k <= max_k) for k, _ in tried] if most else []
+        return Found(max_k, left, self._stored(partial(np.asarray, mask)), peeled, probes)
 
     def _stored(self, read: Callable[[], NDArray[Any]]) -> Callable[[], NDArray[Any]]:
         """Give what reads by stored edge of the graph what is read by that of the simple one."""
@@ -347,25 +351,6 @@ class Truss(Plan):
         self._peeling, self._listed_fills = held, edges.fills
         return held
 
-    def _peel(
-        self,
-        log: SweepLog,
-        peeling: Peeling,
-        *,
-        progress: Progress | None,
-        k: int | None = None,
-        then: Callable[[], object] | None = None,
-    ) -> Peeled:
-        """Peel from the beginning: all levels, or that of one k."""
-        return peeling.run(
-            log,
-            lambda: peeling.begin(log, self._edges.supports),
-            left=peeling.items,
-            levels=(0, NO_LEVEL) if k is None else (k - ABOVE, k - ABOVE),
-            progress=progress,
-            then=then,
-        )
-
     def _one(
         self,
         log: SweepLog,
@@ -380,7 +365,15 @@ class Truss(Plan):
             return peeling.items
         if k > self.simple.max_degree + 1:
             return 0
-        peeled.append(self._peel(log, peeling, progress=progress, k=k))
+        peeled.append(
+            peeling.run(
+                log,
+                lambda: peeling.begin(log, self._edges.supports),
+                left=peeling.items,
+                levels=(k - ABOVE, k - ABOVE),
+                progress=progress,
+            )
+        )
         return peeled[-1].left
 
     def _verify(self, result: TrussResult, k: int | None, *, greatest: bool) -> None:

@@ -60,7 +60,8 @@ class PeelingStats:
     rounds : structured array
         ``k`` whose truss or core the round led to, how many items it ``removed``, and its
         ``milliseconds`` (NaN on devices without a clock that kernels can read). The first
-        16,384 steps are kept.
+        16,384 steps are kept. Where SIMD groups go on by themselves a step is several rounds, and
+        their number differs from run to run.
     probes : list of (int, bool)
         Each k that a search for the greatest one tried, and whether there was one such truss.
     device_bytes : int

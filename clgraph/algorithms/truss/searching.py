@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.truss.peeling import copy
+from clgraph.algorithms.truss.peeling import NO_LEVEL, copy
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.truss.peeling import Peeled, Peeling
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["ABOVE", "LEAST_K", "bisected", "truss_order"]
+__all__ = ["ABOVE", "LEAST_K", "bisected", "raised", "truss_order"]
 
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
@@ -45,6 +47,60 @@ def truss_order(k: Any) -> int:
 def most_k(edges: int | NDArray[np.int64]) -> Any:
     """Bound k by the edges that are left: a k-truss has k (k - 1) / 2 at least."""
     return (1 + np.sqrt(1 + 8 * edges)).astype(np.int64) // 2
+
+
+def raised(
+    log: SweepLog,
+    peeling: Peeling,
+    supports: Allocation,
+    *,
+    most: int | None = None,
+    then: Callable[[], object] | None = None,
+    progress: Progress | None = None,
+) -> tuple[int, int, list[tuple[int, Peeled]]]:
+    """Find the greatest k by raising k, from 3 or from a guess, until nothing is left.
+
+    Parameters
+    ----------
+    log : SweepLog
+        Notes the launches.
+    peeling : Peeling
+        Of the edges.
+    supports : Allocation
+        Their triangles to begin with.
+    most : int, optional
+        There is no truss of a greater k. It is the first guess, and where that has no truss either,
+        half of each guess is the next; default is to begin with 3, which gives all numbers.
+    then : callable, optional
+        Enqueues what follows each guess.
+    progress : callable or True, optional
+        Called with how many edges have gone.
+
+    Returns
+    -------
+    k, edges, guesses
+        How many edges have got no number because they are in the truss of the greatest k; with
+        none those of number k are. Which k were guessed, and what came of it.
+    """
+    lowest = LEAST_K + 1
+    # A failed guess of 4 would leave 3 to be found anew, which all numbers know by then.
+    guess = lowest if most is None or most <= lowest + 1 else most
+    last = NO_LEVEL if guess == lowest else guess - ABOVE
+    guesses: list[tuple[int, Peeled]] = []
+    while True:
+        found = peeling.run(
+            log,
+            lambda: peeling.begin(log, supports),
+            left=peeling.items,
+            levels=(guess - ABOVE, last),
+            progress=progress,
+            then=then,
+        )
+        guesses.append((guess, found))
+        k = last + ABOVE if found.left else found.level + ABOVE - 1
+        if k >= guess or guess == lowest:
+            return k, found.left, guesses
+        last, guess = guess - 1 - ABOVE, max(guess // 2, lowest)
 
 
 def bisected(

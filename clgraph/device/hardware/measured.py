@@ -261,6 +261,18 @@ CORES_GROUP = Constant(
     neutral=0,
     h200=512,
 )
+PEELING_DRIFT = Constant(
+    "rounds that SIMD groups go on by themselves, and up to how many items in a round",
+    "fa42e0e and a patch: 0.52 of the time of trusses and 0.46 of that of cores on a mesh",
+    neutral=(0, 1 << 15),
+    h200=(64, 1 << 15),
+)
+DRIFT_DEGREE = Constant(
+    "largest degree of graphs whose trusses and whose cores drift: longer rows hold up their group",
+    "fa42e0e and a patch: cores pay at 8, 32 and 238, not at 1,383; trusses at 8, not at 32",
+    neutral=(0, 0),
+    h200=(16, 256),
+)
 BISECTED_TRIANGLES = Constant(
     "triangles from which on bisection finds the greatest truss in less time than all levels",
     "h200-20261122-truss.json, 43f42e2: 0.97 of it with 424 million, 1.1 to 1.3 with fewer",

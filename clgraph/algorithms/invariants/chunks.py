@@ -247,7 +247,9 @@ class Chunks:
 
         def send(first: int, last: int) -> None:
             numbers = range(first, min(last + 1, len(self._spans)))
-            for other in numbers:  # making room would wait for copies that are under way
+            # Making room waits for copies that are under way, so what is kept has all of it before
+            # the first long one; a first look alone needs none.
+            for other in range(first, len(self._spans)) if self.kept and first else numbers:
                 self._target(other, self._spans[other])
             for other in numbers:
                 if other not in coming:

@@ -29,7 +29,7 @@ from clgraph.algorithms.invariants.inference import (
 )
 from clgraph.algorithms.invariants.sweep import Sweeper
 from clgraph.algorithms.invariants.templates import Template
-from clgraph.device import Allocation, Kernel
+from clgraph.device import Allocation, Kernel, Memory
 from clgraph.device.lazy import cl
 from clgraph.device.memory.staging import Staging
 
@@ -237,6 +237,29 @@ def test_a_short_part_of_numbers_is_on_its_way_during_the_first_look(
             chunks.close()
     assert first == (1 << 12) // (1 if kind == "numeric" else 32)
     assert sent == [first + (eager << 13), first]
+
+
+def test_what_is_kept_has_its_room_before_long_copies(any_device, monkeypatch):
+    """Making room waits for copies that are under way: none is made after those ahead began."""
+    trace = copied_trace(3, "pinned", False, any_device, monkeypatch)
+    steps, allocate, send = [], Memory.allocate, Chunks._send
+
+    def making(self, name, *rest):
+        steps.append("room" if name.startswith("rows of") else name)
+        return allocate(self, name, *rest)
+
+    def sending(self, number, *rest):
+        steps.append(number)
+        return send(self, number, *rest)
+
+    monkeypatch.setattr(Memory, "allocate", making)
+    monkeypatch.setattr(Chunks, "_send", sending)
+    config = MiningConfig(chunk_bytes=1 << 18)
+    plan = InvariantMiner(["a <= b"], inference=False, config=config, device=any_device)
+    assert plan.run(trace).stats.kept
+    rooms = [at for at, step in enumerate(steps) if step == "room"]
+    assert len(rooms) == len(set(steps) & set(range(99))) > 3
+    assert rooms[-1] < steps.index(1)
 
 
 def copied_trace(variables, kind, limited, device, monkeypatch):

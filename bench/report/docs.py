@@ -134,13 +134,18 @@ there.
 
 
 def recorded(folder: Path = RESULTS) -> list[tuple[str, Record]]:
-    """List the runs in a folder as file name and record, newest first; other JSON is left out."""
+    """List the runs in a folder as file name and record, newest first; other JSON is left out.
+
+    So are runs of files that differed from the commit: nobody can have that code again.
+    """
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
-            found.append((path.name, load(path)))
+            record = load(path)
         except InvalidArgumentError:
             continue
+        if not record["machine"]["dirty"]:
+            found.append((path.name, record))
     return newest_first(found)
 
 
@@ -233,12 +238,11 @@ def _origin(letter: str, name: str, record: Record) -> str:
     """Say what a record was measured with."""
     machine = record["machine"]
     device, versions = machine["device"], machine["versions"]
-    changed = " with uncommitted changes" if machine["dirty"] else ""
     ended = "" if record["finished"] else ", interrupted"
     return (
         f"- ({letter}) `bench/results/{name}`: {record['started'][:16].replace('T', ' ')}, "
         f"{device['platform']}, driver {device['driver']}, clgraph at "
-        f"`{(machine['commit'] or 'unknown')[:12]}`{changed}, {record['settings']['sources']} runs "
+        f"`{(machine['commit'] or 'unknown')[:12]}`, {record['settings']['sources']} runs "
         f"a pass, Python {versions['python']}, host {machine['host']['processor']}{ended}"
     )
 

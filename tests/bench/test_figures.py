@@ -221,8 +221,6 @@ def test_pages_of_this_checkout_have_no_joules_of_short_windows():
 
 # Named on pages, and to be measured again: without a commit, or with files that differed from it.
 OPEN = {
-    "h200-20261121-papers-evening.json",
-    "h200-20261121-presets-methods.json",
     "probes/h200-20261121-variants-kron20.json",
 }
 

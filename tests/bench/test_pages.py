@@ -68,6 +68,13 @@ def test_newest_record_of_a_device_is_shown_and_older_ones_listed(tmp_path):
     assert "Older records: `old.json`" in page
 
 
+def test_records_of_changed_files_are_not_shown(tmp_path):
+    for name, dirty in (("changed.json", True), ("clean.json", False), ("unknown.json", None)):
+        machine = RUN["machine"] | {"dirty": dirty}
+        records.save(RUN | {"machine": machine}, tmp_path / name)
+    assert {name for name, _ in docs.recorded(tmp_path)} == {"clean.json", "unknown.json"}
+
+
 def test_the_newest_measurement_of_each_case_is_shown():
     """A later run of some cases takes their places, and not those of the others."""
     old = record(case("kron20", [0.9]), case("road", [9.0], key="bfs/road/auto"))

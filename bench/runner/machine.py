@@ -104,9 +104,12 @@ def head_of(study: str, device: Device) -> dict[str, Any]:
     }
 
 
-def commit_of_checkout() -> tuple[str | None, bool | None]:
-    """Commit that this package lies in, and whether tracked files differ from it; None unknown."""
-    root = Path(__file__).resolve().parents[2]
+def commit_of_checkout(folder: Path | None = None) -> tuple[str | None, bool | None]:
+    """Commit of a checkout, and whether tracked files differ from it; None unknown.
+
+    Default is the one that this package lies in.
+    """
+    root = Path(__file__).resolve().parents[2] if folder is None else folder
     git = shutil.which("git")
     if git is None or not (root / ".git").exists():
         return None, None

@@ -43,11 +43,9 @@ class Side:
         """Compile a plan of a preset."""
         self._plan = None  # gives its memory back first
         make = getattr(clgraph, CLASSES[algorithm])
-        config = None if preset == "auto" else preset
-        self._plan, self._algorithm = (
-            make(self._graph, config=config, device=self._device),
-            algorithm,
-        )
+        more = {} if preset == "auto" else {"config": preset}  # some took none, once
+        self._plan = make(self._graph, device=self._device, **more)
+        self._algorithm = algorithm
         return {}
 
     def run(self, sources: list[int]) -> dict[str, Any]:

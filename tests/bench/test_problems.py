@@ -22,7 +22,10 @@ def small(monkeypatch):
     monkeypatch.setattr(machine, "COPY_BYTES", 1 << 16)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.long] * (kind in SLOW_TO_BUILD)) for kind in KINDS],
+)
 def test_presets_are_measured_and_checked(kind, intel, monkeypatch):
     known = problem_of(kind).presets()
     presets = known[:1] if kind in SLOW_TO_BUILD else tuple(dict.fromkeys((known[0], known[-1])))

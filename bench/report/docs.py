@@ -44,6 +44,8 @@ TITLES = {
     "triangles": "Triangles of every vertex, edges turned anew",
     "truss": "Truss numbers of every edge, triangles counted each time",
     "cores": "Core numbers of every vertex",
+    "independent-set": "A maximal independent set",
+    "coloring": "A greedy colouring",
     "expansion": "Load balancing alone: the owner of every edge",
 }
 

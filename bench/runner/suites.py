@@ -91,6 +91,10 @@ PROCESSORS = (
     Case("pagerank", "road1000", shows="degree two: short rows"),
     Case("spanning-forest", "kron18", shows="skewed degrees: most edges within a tree early"),
     Case("spanning-forest", "road1000", shows="degree two: long chains joined"),
+    Case("independent-set", "kron18", shows="skewed degrees: hubs are out at once"),
+    Case("independent-set", "road1000", shows="degree two: few rounds"),
+    Case("coloring", "kron18", shows="skewed degrees: as many rounds as colours, about"),
+    Case("coloring", "road1000", shows="degree two: few colours"),
 )
 
 ALL = ("all",)
@@ -148,6 +152,10 @@ _MEASURED = (
     Case("cores", "kron20", shows="skewed degrees: peeling by degree"),
     Case("cores", "rgg", shows="local edges: even degrees"),
     Case("cores", "road", shows="degree two: chains are peeled vertex by vertex"),
+    Case("independent-set", "kron20", shows="skewed degrees: hubs are out at once"),
+    Case("independent-set", "road", shows="degree two: few rounds"),
+    Case("coloring", "kron20", shows="skewed degrees: as many rounds as colours, about"),
+    Case("coloring", "road", shows="degree two: few colours"),
 )
 
 

@@ -1,0 +1,150 @@
+"""Colourings and maximal independent sets: what is right of any, and those of other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.graph.csr import row_ids
+
+from ..runner.pinned import SEED
+from .libraries import IgraphPeer, NetworkitPeer, NetworkxPeer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from clgraph import Graph
+
+    from .peer import Peer
+
+__all__ = ["COLORINGS", "INDEPENDENT_SETS", "coloring_fault", "set_fault"]
+
+
+def _ends(graph: Graph) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the ends of all edges but self-loops."""
+    sources, targets = row_ids(np.asarray(graph.indptr)), np.asarray(graph.indices)
+    others = sources != targets
+    return sources[others], targets[others]
+
+
+def coloring_fault(graph: Graph, colors: NDArray[Any]) -> str:
+    """Say what is wrong with a colouring; nothing if neighbours always differ."""
+    if len(colors) != graph.n:
+        return f"{len(colors)} colours instead of {graph.n}"
+    sources, targets = _ends(graph)
+    same = np.flatnonzero(colors[sources] == colors[targets])
+    return f"{same.size} edges have ends of one colour" if same.size else ""
+
+
+def set_fault(graph: Graph, chosen: NDArray[Any]) -> str:
+    """Say what is wrong with a maximal independent set; nothing if it is one."""
+    if len(chosen) != graph.n:
+        return f"{len(chosen)} vertices instead of {graph.n}"
+    chosen = chosen.astype(bool)
+    sources, targets = _ends(graph)
+    within = int(np.count_nonzero(chosen[sources] & chosen[targets]))
+    if within:
+        return f"{within} edges have both ends in the set"
+    covered = chosen.copy()
+    covered[sources[chosen[targets]]] = True
+    return "" if covered.all() else f"{np.count_nonzero(~covered)} vertices could be added"
+
+
+class _Checked:
+    """Answers need not be ours, but right: no two libraries find the same."""
+
+    given: Graph
+
+    def complaint(
+        self: Any,
+        answer: Any,
+        given: int,
+        wanted: Any,  # noqa: ARG002 (another answer is no fault)
+        counts: Mapping[str, float],  # noqa: ARG002
+    ) -> str:
+        """Say what is wrong with it."""
+        found = self.values(answer, given)
+        return str((coloring_fault if self.colors else set_fault)(self.given, found))
+
+
+class ColoringIgraph(_Checked, IgraphPeer):
+    """``Graph.vertex_coloring_greedy``."""
+
+    colors = True
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.given = graph
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Colour the vertices."""
+        return self.graph.vertex_coloring_greedy()
+
+    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
+        """Take the colours."""
+        return np.asarray(answer)
+
+
+class ColoringNetworkx(_Checked, NetworkxPeer):
+    """``networkx.greedy_color``."""
+
+    colors = True
+    limit_edges = 2_000_000
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.given = graph
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Colour the vertices, those of most neighbours first."""
+        return self.networkx.greedy_color(self.graph, strategy="largest_first")
+
+    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
+        """Take the colours."""
+        return np.array([answer[vertex] for vertex in range(self.n)])
+
+
+class SetNetworkit(_Checked, NetworkitPeer):
+    """``independentset.Luby``."""
+
+    colors = False
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.given = graph
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Choose vertices."""
+        return self.networkit.independentset.Luby().run(self.graph)
+
+    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
+        """Take which are in the set."""
+        return np.asarray(answer)
+
+
+class SetNetworkx(_Checked, NetworkxPeer):
+    """``networkx.maximal_independent_set``."""
+
+    colors = False
+    limit_edges = 200_000
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.given = graph
+
+    def run(self, given: int) -> Any:
+        """Choose vertices."""
+        return self.networkx.maximal_independent_set(self.graph, seed=SEED + given)
+
+    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
+        """Take which are in the set."""
+        chosen = np.zeros(self.n, bool)
+        chosen[answer] = True
+        return chosen
+
+
+COLORINGS: dict[str, type[Peer]] = {"igraph": ColoringIgraph, "networkx": ColoringNetworkx}
+INDEPENDENT_SETS: dict[str, type[Peer]] = {"networkit": SetNetworkit, "networkx": SetNetworkx}

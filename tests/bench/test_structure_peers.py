@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from bench.peers.structure import coloring_fault, set_fault
 
 import clgraph as cg
+from bench.peers.structure import coloring_fault, set_fault
 
 SQUARE = cg.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 3], n=5, symmetrize=True)  # and a vertex alone
 

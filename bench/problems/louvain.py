@@ -5,12 +5,12 @@ from __future__ import annotations
 from clgraph import Louvain
 
 from ..peers.communities import DETECTED
-from .communities import Communities
+from .leiden import LeidenCommunities
 
 __all__ = ["PROBLEM", "LouvainCommunities"]
 
 
-class LouvainCommunities(Communities):
+class LouvainCommunities(LeidenCommunities):
     """`clgraph.Louvain`."""
 
     kind = "louvain"

@@ -56,7 +56,11 @@ def set_fault(graph: Graph, chosen: NDArray[Any]) -> str:
 class _Checked:
     """Answers need not be ours, but right: no two libraries find the same."""
 
-    given: Graph
+    colors: bool
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)  # type: ignore[call-arg]
+        self.given = graph
 
     def complaint(
         self: Any,
@@ -75,10 +79,6 @@ class ColoringIgraph(_Checked, IgraphPeer):
 
     colors = True
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        self.given = graph
-
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Colour the vertices."""
         return self.graph.vertex_coloring_greedy()
@@ -94,10 +94,6 @@ class ColoringNetworkx(_Checked, NetworkxPeer):
     colors = True
     limit_edges = 2_000_000
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        self.given = graph
-
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Colour the vertices, those of most neighbours first."""
         return self.networkx.greedy_color(self.graph, strategy="largest_first")
@@ -111,10 +107,6 @@ class SetNetworkit(_Checked, NetworkitPeer):
     """``independentset.Luby``."""
 
     colors = False
-
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        self.given = graph
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Choose vertices."""
@@ -130,10 +122,6 @@ class SetNetworkx(_Checked, NetworkxPeer):
 
     colors = False
     limit_edges = 200_000
-
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        self.given = graph
 
     def run(self, given: int) -> Any:
         """Choose vertices."""

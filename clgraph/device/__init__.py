@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from clgraph.device.choosing import device
     from clgraph.device.discovery import Device, devices
     from clgraph.device.hardware.traits import DeviceTraits
-    from clgraph.device.memory.allocation import Allocation, Memory
+    from clgraph.device.memory.allocation import Allocation
+    from clgraph.device.memory.allocator import Memory
     from clgraph.device.memory.mirror import Mirror
     from clgraph.device.memory.pinned import Pinned
     from clgraph.device.programs.kernel import Kernel
@@ -39,7 +40,8 @@ _HOMES = {
     "clgraph.device.choosing": ("device",),
     "clgraph.device.discovery": ("Device", "devices"),
     "clgraph.device.programs.kernel": ("Kernel",),
-    "clgraph.device.memory.allocation": ("Allocation", "Memory"),
+    "clgraph.device.memory.allocation": ("Allocation",),
+    "clgraph.device.memory.allocator": ("Memory",),
     "clgraph.device.memory.mirror": ("Mirror",),
     "clgraph.device.programs.occupancy": ("resident_groups",),
     "clgraph.device.memory.pinned": ("Pinned",),

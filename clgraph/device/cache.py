@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import logging
 import os
@@ -11,7 +12,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from clgraph.device.folders import cache_root, is_private, private_folder, write_atomically
+from clgraph.device.folders import (
+    cache_root,
+    is_private,
+    owned_file,
+    private_folder,
+    write_atomically,
+)
 
 __all__ = ["BinaryCache", "CachedBinary", "DamagedEntryError", "named_cache", "read_private"]
 
@@ -156,7 +163,7 @@ def read_private(path: Path, limit_bytes: int) -> bytes:
         If it cannot be read.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with os.fdopen(os.open(path, flags), "rb") as stream:
+    with io.BufferedReader(owned_file(path, flags, access="rb")) as stream:
         status = os.fstat(stream.fileno())
         if not is_private(status):
             raise DamagedEntryError(

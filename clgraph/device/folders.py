@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import secrets
 import stat
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
-__all__ = ["cache_root", "is_private", "private_folder", "write_atomically"]
+__all__ = [
+    "NEW",
+    "cache_root",
+    "is_private",
+    "owned_file",
+    "private_folder",
+    "temporary_file",
+    "unnamed_file",
+    "write_atomically",
+]
+
+# What opens a file that was not there, and no link to another.
+NEW = (
+    os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 def cache_root() -> Path:
@@ -93,11 +114,71 @@ def write_atomically(path: Path, data: bytes) -> None:
     OSError
         If the folder cannot be written to or the disk is full; nothing is left behind.
     """
-    descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    temporary = path.with_name(f".new-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with owned_file(temporary, os.O_WRONLY | NEW) as file, io.BufferedWriter(file) as stream:
             stream.write(data)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def owned_file(
+    path: Path, flags: int, mode: int = 0o600, *, access: Literal["rb", "wb", "r+b"] = "wb"
+) -> io.FileIO:
+    """Open a file as ``os.open`` does, whose descriptor is never without an owner.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    flags, mode : int
+        As of ``os.open``.
+    access : {"rb", "wb", "r+b"}
+        What the flags say, in words.
+
+    Returns
+    -------
+    io.FileIO
+        What closes it, also where Ctrl-C comes next: between its opening and its owner there is no
+        place for that.
+    """
+    return next(map(io.FileIO, map(os.open, (path,), (flags,), (mode,)), (access,)))
+
+
+def unnamed_file(
+    folder: Path, flags: int, mode: int = 0o600, *, access: Literal["wb", "r+b"] = "wb"
+) -> io.FileIO | None:
+    """Open a new file that no name leads to, so that nothing is left behind, whatever happens.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Whose disk the file is on.
+    flags, mode, access
+        As of `owned_file`.
+
+    Returns
+    -------
+    io.FileIO or None
+        None where the system or the folder's file system knows no such files.
+    """
+    unnamed = getattr(os, "O_TMPFILE", None)
+    if unnamed is not None:
+        with contextlib.suppress(OSError):
+            return owned_file(folder, unnamed | flags | os.O_CLOEXEC, mode, access=access)
+    return None
+
+
+def temporary_file() -> io.FileIO:
+    """Open a new file to write and to read, which is gone when it is closed."""
+    folder = Path(tempfile.gettempdir())
+    file = unnamed_file(folder, os.O_RDWR, access="r+b")
+    if file is not None:
+        return file
+    path = folder / f"clgraph-{secrets.token_hex(8)}"
+    try:
+        return owned_file(path, os.O_RDWR | NEW, access="r+b")
+    finally:
+        path.unlink(missing_ok=True)

@@ -25,7 +25,7 @@ class Observer(Protocol):
     def launch(
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
     ) -> cl.Event:
-        """Launch a kernel, or what stands for it, by `Kernel.launch_unobserved`."""
+        """Launch a kernel, or what stands for it, by `Kernel.launch`, not observed."""
 
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take note of a copy between host and device that was enqueued."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clgraph.device.cache import BinaryCache, CachedBinary
 from clgraph.device.folders import cache_root
 from clgraph.device.lazy import cl
-from clgraph.device.programs import program
+from clgraph.device.programs import compiling, program
 from clgraph.device.programs.builderror import first_error
 from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import KernelBuildError
@@ -55,7 +55,7 @@ def build_trouble(device: Device) -> str | None:
     if passed is not None and passed.load(key) is not None:
         return None
     try:
-        program.try_building(device, source)
+        compiling.try_building(device, source)
     except KernelBuildError as error:
         return str(error)
     except cl.Error as error:

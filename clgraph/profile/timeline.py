@@ -80,7 +80,7 @@ class Timeline:
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
     ) -> cl.Event:
         """Launch it, and take note."""
-        event = kernel.launch_unobserved(global_size, group_size, *args)
+        event = kernel.launch(global_size, group_size, *args, observed=False)
         if self._device is not None and kernel.device != self._device:
             return event
         place = place_of(kernel)

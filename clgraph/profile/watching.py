@@ -110,7 +110,7 @@ class Counting:
     ) -> cl.Event:
         """Launch what stands for it, and read its counters."""
         if self._is_foreign(kernel):
-            return kernel.launch_unobserved(global_size, group_size, *args)
+            return kernel.launch(global_size, group_size, *args, observed=False)
         twin = self._twin(kernel)
         dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
         groups = global_size // group_size
@@ -121,11 +121,11 @@ class Counting:
                 self.left_plain[place_of(kernel)] = (
                     f"an instrumented {kernel.name} has room for {resident} work-groups only"
                 )
-                return kernel.launch_unobserved(global_size, group_size, *args)
+                return kernel.launch(global_size, group_size, *args, observed=False)
         counted = self.found.setdefault(place_of(kernel), Counted())
         layout = Layout.of(twin.source, self._mask, groups, group_size)
         table = self._table(twin, kernel.device, layout)
-        event = twin.kernel.launch_unobserved(global_size, group_size, *args, table)
+        event = twin.kernel.launch(global_size, group_size, *args, table, observed=False)
         try:
             wait(event, ANSWER_S)
         except KernelTimeoutError as error:

@@ -8,8 +8,7 @@ import pytest
 import clgraph as cg
 from bench.studies import KERNELS
 from clgraph.device.observing import observed_by
-from clgraph.device.programs import program as programs
-from clgraph.device.programs.program import try_building
+from clgraph.device.programs.compiling import NO_OPTIMISING, try_building
 from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.timeline import Timeline
@@ -202,4 +201,4 @@ def test_a_mask_of_marks_alone_adds_no_parameter(pocl):
     source = KERNEL.replace("BODY", "a[i] = 1u;")
     text = instrumented(source, Mask.MIX, pocl.traits).text
     assert "#define PROF_PARAMETER\n" in text
-    assert programs.NO_OPTIMISING  # the options of plain builds are untouched
+    assert NO_OPTIMISING  # the options of plain builds are untouched

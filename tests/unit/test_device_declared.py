@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clgraph.device import Memory, wait
-from clgraph.device.programs import declared, program
+from clgraph.device.programs import compiling, declared, program
 from clgraph.errors import KernelBuildError
 
 INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
@@ -26,14 +26,14 @@ OF_FLOATS = (
 def compilations(monkeypatch):
     """The options of every compilation from now on; nothing built comes from memory."""
     seen = []
-    compile_it = program._compile
+    compile_it = compiling._compile
 
     def noted(device, handle, options):
         seen.append(options)
         compile_it(device, handle, options)
 
     monkeypatch.setattr(program, "_programs", {})
-    monkeypatch.setattr(program, "_compile", noted)
+    monkeypatch.setattr(compiling, "_compile", noted)
     return seen
 
 
@@ -68,7 +68,7 @@ def test_calls_of_every_scalar_give_the_same(calls, kinds, values, pocl, compila
     short = results_of(pocl, calls, kinds, values)
     assert [declared.GUARD in options for options in compilations] == [True]
     monkeypatch.setattr(program, "_programs", {})
-    monkeypatch.setattr(program, "with_short_list", lambda *_: None)
+    monkeypatch.setattr(compiling, "with_short_list", lambda *_: None)
     assert results_of(pocl, calls, kinds, values).tolist() == short.tolist()
     assert [declared.GUARD in options for options in compilations] == [True, False]
 

@@ -12,7 +12,7 @@ import pytest
 from clgraph.device import Memory
 from clgraph.device.lazy import cl
 from clgraph.device.memory import allocation as memory_module
-from clgraph.device.memory import budget
+from clgraph.device.memory import allocator, budget
 from clgraph.device.memory.budget import Ledger
 from clgraph.device.memory.huge import LEAST_BYTES
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
@@ -307,7 +307,7 @@ def test_large_arrays_of_processors_ask_for_large_pages(runtime, request):
 
 def test_small_arrays_ask_for_nothing(pocl, monkeypatch):
     asked = []
-    monkeypatch.setattr(memory_module, "advise_huge_pages", lambda *given: asked.append(given[2]))
+    monkeypatch.setattr(allocator, "advise_huge_pages", lambda *given: asked.append(given[2]))
     memory = Memory(pocl)
     memory.allocate("small", LEAST_BYTES - 4, np.uint8)
     memory.allocate("large", LEAST_BYTES, np.uint8)

@@ -15,7 +15,7 @@ from clgraph.device.hardware.nvidia import (
     parse_build_log,
     unit_limits,
 )
-from clgraph.device.programs import program
+from clgraph.device.programs import compiling, program
 from clgraph.device.programs.program import build
 
 HOPPER = (9, 0)
@@ -226,7 +226,7 @@ def test_figures_are_asked_for_again_where_the_log_has_none(intel, monkeypatch, 
         asked.append(len(binary))
         return BUILD_LOG.replace("bfs_init", "f")
 
-    monkeypatch.setattr(program, "_assembler_log", assembler_log)
+    monkeypatch.setattr(compiling, "_assembler_log", assembler_log)
     capability = dataclasses.replace(intel.traits, compute_capability=HOPPER, max_group_size=1024)
     device = Device(intel.cl, intel.index)
     device.traits, device.context, device.queue = capability, intel.context, intel.queue

@@ -16,7 +16,7 @@ from runtimes import clean_environment, run_python
 import clgraph as cg
 from clgraph.device import Memory, cache, load, wait
 from clgraph.device.cache import BinaryCache, CachedBinary
-from clgraph.device.programs import builderror, program
+from clgraph.device.programs import builderror, compiling, program
 from clgraph.device.programs.asked import asking
 from clgraph.device.rendering import sources
 from clgraph.errors import KernelBuildError
@@ -472,7 +472,7 @@ def test_missing_entry_point(device):
     ],
 )
 def test_lines_that_compilers_complain_about(log, found):
-    assert builderror.error_lines(log) == found
+    assert [(line, text) for _, line, text in builderror.complaints_in(log)] == found
 
 
 def test_excerpt_at_the_edges_of_a_source():
@@ -562,3 +562,17 @@ def test_the_environment_keeps_compilers_from_optimising(device, empty_cache, mo
     assert built["0"] is built[""] is not built["1"]
     on_disk = 0 if device.platform == program.POCL_PLATFORM else 2
     assert len(list(empty_cache.glob("*.json"))) == on_disk
+
+
+@pytest.mark.parametrize(
+    ("version", "plain"),
+    [
+        ("OpenCL 3.0 PoCL 3.0-rc2  Linux, Release, RELOC, LLVM 14.0.6, SLEEF, DISTRO", True),
+        ("OpenCL 3.0 PoCL 5.0+debian  Linux, None+Asserts, RELOC, SPIR, LLVM 16.0.6", False),
+    ],
+)
+def test_a_compiler_with_assertions_optimises(pocl, monkeypatch, version, plain):
+    """PoCL 5 of Ubuntu 24.04 ends the process where a local array is left without its users."""
+    monkeypatch.setenv("CLGRAPH_NO_OPTIMISING", "1")
+    monkeypatch.setattr(pocl, "platform_version", version)
+    assert (compiling.NO_OPTIMISING in compiling.options_of(pocl)) == plain

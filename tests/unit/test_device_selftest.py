@@ -3,7 +3,7 @@
 import pytest
 
 from clgraph.device import selftest
-from clgraph.device.programs import program
+from clgraph.device.programs import compiling
 from clgraph.device.selftest import build_trouble, trouble_of
 from clgraph.errors import KernelBuildError
 
@@ -13,13 +13,13 @@ def tried(monkeypatch, tmp_path):
     """Sources that were built to try a device, in a cache folder of its own."""
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     sources = []
-    build = program.try_building
+    build = compiling.try_building
 
     def noting(device, source):
         sources.append(source)
         build(device, source)
 
-    monkeypatch.setattr(program, "try_building", noting)
+    monkeypatch.setattr(compiling, "try_building", noting)
     return sources
 
 
@@ -49,7 +49,7 @@ def test_a_failure_is_told_and_not_remembered(any_device, monkeypatch, tmp_path)
     with monkeypatch.context() as broken:
         broken.setattr(selftest, "KERNEL", tmp_path / "broken.cl")
         assert "nonsense" in build_trouble(any_device)
-    assert not list(tmp_path.rglob("*.json"))
+    assert not list((tmp_path / "tested").rglob("*.json"))
     assert build_trouble(any_device) is None
 
 
@@ -57,7 +57,7 @@ def test_a_driver_that_fails_otherwise_is_trouble_too(any_device, tried, monkeyp
     def fail(*_):
         raise KernelBuildError("the driver has no assembler")
 
-    monkeypatch.setattr(program, "try_building", fail)
+    monkeypatch.setattr(compiling, "try_building", fail)
     assert build_trouble(any_device) == "the driver has no assembler"
     assert not tried
 

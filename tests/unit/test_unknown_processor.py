@@ -19,9 +19,13 @@ from clgraph.device.hardware import processor
 
 sys.path.insert(0, {str(ROOT / "tests" / "renaming")!r})
 import renaming
-assert renaming.rename(cl.get_platforms())
+assert renaming.rename(cl.get_platforms(), "CALLED")
 logging.basicConfig(level="INFO", format="%(message)s")
 """
+needs_highest = pytest.mark.skipif(
+    processor.instruction_set_level(processor._flags()).encode() != processor.HIGHEST,
+    reason="this processor has no vectors of 512 bits",
+)
 SEARCH = """
 import clgraph as cg
 graph = cg.generate.grid2d(9, 7)
@@ -36,14 +40,14 @@ def unknown(pocl, tmp_path):
     if not processor._is_that_release(pocl.cl):
         pytest.skip("only PoCL 3.0 has this fault")
 
-    def run(script, **changes):
+    def run(script, *, called="generic", **changes):
         env = {
             "POCL_CACHE_DIR": str(tmp_path / "pocl"),
             "CLGRAPH_CACHE_DIR": str(tmp_path / "clgraph"),
             "OCL_ICD_VENDORS": str(driver_library(*POCL)),
             **changes,
         }
-        return run_python(RENAME + script, env=clean_environment(**env))
+        return run_python(RENAME.replace("CALLED", called) + script, env=clean_environment(**env))
 
     run.folder = tmp_path
     return run
@@ -181,10 +185,10 @@ class Memory:
             data[8 * index : 8 * index + 8] = place.to_bytes(8, "little")
         path.write_bytes(data)
 
-    def rename(self):
+    def rename(self, level=b"x86-64"):
         memory = os.open(self.path, os.O_RDWR)
         try:
-            return processor._rename(memory, 0, b"x86-64")
+            return processor._rename(memory, 0, level)
         finally:
             os.close(memory)
 
@@ -208,6 +212,36 @@ def test_only_one_pointer_behind_that_to_the_target_is_replaced(tmp_path, words,
     after = memory.path.read_bytes()
     differing = {index // 8 for index in range(2048) if before[index] != after[index]}
     assert differing == set(changed)
+
+
+@pytest.mark.parametrize(
+    ("called", "level", "changed"),
+    [
+        (b"znver3", b"x86-64-v4", True),
+        (b"alderlake", b"x86-64-v4", True),
+        (b"icelake-server", b"x86-64-v4", False),
+        (b"znver3", b"x86-64-v3", False),
+        (b"haswell", b"x86-64-v3", False),
+        (b"", b"x86-64-v4", False),
+    ],
+)
+def test_a_lesser_name_is_replaced_too(tmp_path, called, level, changed):
+    """LLVM 14 takes Zen 4 for Zen 3, and PoCL's own functions have vectors that Zen 3 has not."""
+    memory = Memory(tmp_path / "memory", {3: b"x86_64-unknown-linux-gnu", 4: called})
+    assert memory.rename(level) is changed
+
+
+@needs_highest
+def test_kernels_are_right_where_the_processor_is_taken_for_a_lesser_one(unknown):
+    """Invariants took minutes to compile, and were then wrong or ended the process."""
+    script = """
+import numpy as np
+import clgraph as cg
+found = cg.mine_invariants(np.arange(60).reshape(3, 20), device="pocl")
+print(cg.device("pocl").built_for, len(found.text().splitlines()))
+"""
+    done = unknown(script, called="znver3")
+    assert done.stdout.strip() == "x86-64-v4 9"
 
 
 @pytest.mark.parametrize("address", [0, 8, 2**47, 2**63 - 8, 2**64 - 8])

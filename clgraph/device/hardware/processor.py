@@ -1,11 +1,13 @@
 """A name for processors that PoCL 3.0 does not know, so that its compiler takes them.
 
 PoCL 3.0, the one that pip installs, holds LLVM 14. It calls a processor that is newer "generic" and
-its compiler then refuses that name, so that nothing can be built; no variable or option changes the
-name (pocl issues 512 and 1049). The device object has one pointer to it, beside the one to the name
-of the platform that code is made for. It is replaced by a pointer to the level of the x86-64
-instruction set that the processor has, which LLVM 14 knows. PoCL looks up what it has built by this
-name too, so that machines of different levels can share its cache.
+its compiler then refuses that name, so that nothing can be built; or it takes one for an older of
+its family, Zen 4 for Zen 3, which has no vectors of 512 bits, while PoCL's own functions are taken
+for what the processor has: some kernels then compile for minutes, or to something wrong. No
+variable or option changes the name (pocl issues 512 and 1049). The device object has one pointer to
+it, beside the one to the name of the platform that code is made for. It is replaced by a pointer to
+the level of the x86-64 instruction set that the processor has, which LLVM 14 knows. PoCL looks up
+what it has built by this name too, so that machines of different levels can share its cache.
 
 Memory is read and written through the kernel, which answers with an error where a guess is wrong
 instead of ending the process. Where anything is not as in that one release nothing is changed.
@@ -20,6 +22,8 @@ import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from clgraph.device.folders import owned_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +50,12 @@ LEVELS = (
     ),
     ("x86-64-v4", frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})),
 )
+HIGHEST = LEVELS[-1][0].encode()
+# What LLVM 14 calls those that it knows of the highest level.
+OF_HIGHEST = frozenset(
+    b"skylake-avx512 cascadelake cooperlake cannonlake icelake-client icelake-server rocketlake "
+    b"tigerlake sapphirerapids x86-64-v4".split()
+)
 
 
 def instruction_set_level(flags: frozenset[str]) -> str:
@@ -70,7 +80,7 @@ def instruction_set_level(flags: frozenset[str]) -> str:
 
 
 def name_unknown_processor(device: cl.Device) -> str | None:
-    """Give PoCL 3.0 a name for the processor where it calls it "generic".
+    """Give PoCL 3.0 a name for the processor where it has none, or that of a lesser one.
 
     Parameters
     ----------
@@ -119,25 +129,27 @@ def _flags() -> frozenset[str]:
 def _memory() -> Iterator[int | None]:
     """Open the memory of this process as a file; None where that is not allowed."""
     try:
-        memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
+        memory = owned_file(Path("/proc/self/mem"), os.O_RDWR | os.O_CLOEXEC, access="r+b")
     except OSError as error:
         log.debug("the memory of this process cannot be read: %s", error)
         yield None
         return
-    try:
-        yield memory
-    finally:
-        os.close(memory)
+    with memory:
+        yield memory.fileno()
 
 
 def _rename(memory: int, start: int, name: bytes) -> bool:
-    """Point the one word of an object that points to "generic" at another text.
+    """Point the one word of an object that points to a wrong name at another text.
 
     The text is never freed: PoCL keeps the pointer for as long as the process lives.
     """
     words = range(start, start + SEARCHED_BYTES, WORD_BYTES)
-    places = [place for place in words if _text_at(memory, place) == UNKNOWN]
-    if len(places) != 1 or not _text_at(memory, places[0] - WORD_BYTES).startswith(TARGET):
+    texts = {place: _text_at(memory, place) for place in words}
+    places = [place for place in words if _text_at(memory, place - WORD_BYTES).startswith(TARGET)]
+    called = [texts[place] for place in places]
+    if len(called) != 1 or list(texts.values()).count(called[0]) != 1:
+        return False
+    if not _is_wrong(called[0], name):
         return False
     duplicate = ctypes.CDLL(None).strdup
     duplicate.restype, duplicate.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
@@ -150,6 +162,11 @@ def _rename(memory: int, start: int, name: bytes) -> bool:
         log.debug("the name of the processor cannot be written: %s", error)
         return False
     return written == WORD_BYTES
+
+
+def _is_wrong(called: bytes, level: bytes) -> bool:
+    """Whether PoCL calls a processor of this level so only because it does not know it."""
+    return called == UNKNOWN or (bool(called) and level == HIGHEST and called not in OF_HIGHEST)
 
 
 def _text_at(memory: int, place: int) -> bytes:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "build_error",
+    "complaints_in",
     "differences",
-    "error_lines",
     "excerpt",
     "first_error",
     "inserted_parts",
@@ -37,7 +37,7 @@ _POCL = re.compile(r"error: (?P<file>.*?):(?P<line>\d+):\d+: (?P<text>.*)$")
 _LINE_DIRECTIVE = re.compile(r'#line 1 "(?P<file>[^"]*)"$')
 
 
-def error_lines(build_log: str) -> list[tuple[int, str]]:
+def complaints_in(build_log: str) -> list[tuple[str, int, str]]:
     """Find what a compiler complains about.
 
     Parameters
@@ -47,13 +47,9 @@ def error_lines(build_log: str) -> list[tuple[int, str]]:
 
     Returns
     -------
-    list of (int, str)
-        Line of the rendered source, from 1, and message; empty where the log names none.
+    list of (str, int, str)
+        File, line of the rendered source, from 1, and message; empty where the log names none.
     """
-    return [(line, text) for _, line, text in _complaints(build_log)]
-
-
-def _complaints(build_log: str) -> list[tuple[str, int, str]]:
     found: list[tuple[str, int, str]] = []
     for line in build_log.splitlines():
         match = _CLANG.match(line) or _POCL.search(line)
@@ -129,7 +125,7 @@ def _temporary_folder() -> Path:
 
 def first_error(build_log: str) -> str:
     """Give the first complaint of a compiler on one line, without its place."""
-    complaints = _complaints(build_log)
+    complaints = complaints_in(build_log)
     if complaints:
         return complaints[0][2]
     lines = [line.strip() for line in build_log.splitlines() if line.strip()]
@@ -209,7 +205,7 @@ def build_error(
     """
     kept = keep_source(source, build_log, label, source_hash)
     with_config = f" with {config}" if config else ""
-    complaints = _complaints(build_log)
+    complaints = complaints_in(build_log)
     inserted = inserted_parts(source)
     where, lines = "", ""
     if complaints:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device.lazy import cl
-from clgraph.device.memory.allocation import Allocation, Memory
+from clgraph.device.memory.allocation import Allocation
+from clgraph.device.memory.allocator import Memory
 from clgraph.device.rendering.checked import TABLE, CheckedSource
 from clgraph.device.waiting import wait
 from clgraph.errors import OutOfBoundsError

@@ -87,7 +87,9 @@ class Kernel:
         self._dynamic_bytes: dict[int, int] = {}
         self._lock = threading.Lock()
 
-    def launch(self, global_size: int, group_size: int, *args: Argument) -> cl.Event:
+    def launch(
+        self, global_size: int, group_size: int, *args: Argument, observed: bool = True
+    ) -> cl.Event:
         """Enqueue the kernel on the device's queue.
 
         Parameters
@@ -98,6 +100,8 @@ class Kernel:
             Work-items per work-group.
         *args : Allocation, numpy scalar, pyopencl.Buffer or pyopencl.LocalMemory
             One for each parameter of the kernel; scalars of exactly its width.
+        observed : bool
+            Whether it is left to who is watching, if somebody is.
 
         Returns
         -------
@@ -120,12 +124,8 @@ class Kernel:
         same object as in the launch before is not handed over again.
         """
         instead = _instead
-        if instead is not None:
+        if observed and instead is not None:
             return instead(self, global_size, group_size, args)
-        return self.launch_unobserved(global_size, group_size, *args)
-
-    def launch_unobserved(self, global_size: int, group_size: int, *args: Argument) -> cl.Event:
-        """Launch it as `launch` does, without notifying who is watching."""
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import importlib
 import json
 import logging
-import operator
 import os
 import platform
 import re
@@ -22,12 +19,15 @@ from clgraph.device.forks import check_process
 from clgraph.device.hardware import amd, nvidia
 from clgraph.device.lazy import OnFirstUse, cl
 from clgraph.device.native import NativeError
-from clgraph.device.programs.asked import what_was_asked
-from clgraph.device.programs.builderror import build_error, first_error
-from clgraph.device.programs.declared import with_short_list
+from clgraph.device.programs.compiling import (
+    built_from_binary,
+    built_from_source,
+    options_of,
+    sha256,
+)
 from clgraph.device.programs.kernel import Kernel
-from clgraph.device.programs.linker import POCL_PLATFORM, check_linker
-from clgraph.device.programs.pocl_cache import check_room, remove_what_is_cut_off
+from clgraph.device.programs.linker import POCL_PLATFORM
+from clgraph.device.programs.pocl_cache import remove_what_is_cut_off
 from clgraph.device.rendering.sources import render
 from clgraph.errors import KernelBuildError
 
@@ -40,11 +40,10 @@ else:
     checked = OnFirstUse("clgraph.device.rendering.checked")
     checks = OnFirstUse("clgraph.device.programs.checks")
 
-__all__ = ["Program", "build", "cache_key", "load", "try_building"]
+__all__ = ["Program", "build", "cache_key", "load"]
 
 log = logging.getLogger("clgraph")
 
-NO_OPTIMISING = "-cl-opt-disable"
 # What OpenCL C calls them; those of 32 bits are atomic_add and so on.
 WIDE_ATOMIC = re.compile(r"\batom_\w+\(")
 
@@ -76,7 +75,7 @@ class Program:
         self.device = device
         self.label = label
         self.source = source
-        self.source_hash = _sha256(source)
+        self.source_hash = sha256(source)
         self.build_log = cached.build_log
         self.from_cache = False
         self.checked: CheckedSource | None = None
@@ -128,8 +127,8 @@ class Program:
         log.warning("PoCL's kernel cache holds a damaged %s, which is built again", self.label)
         # Its cache goes by the text without comments, so another one is not found there.
         another = f"{text}\nint anew_{secrets.token_hex(8)}(int);\n"
-        built, _ = _from_source(self.device, another, self.label, _options(self.device), keep=False)
-        self._built = built
+        options = options_of(self.device)
+        self._built, _ = built_from_source(self.device, another, self.label, options, keep=False)
         return True
 
     def binary(self) -> bytes:
@@ -213,11 +212,12 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
     -----
     With ``CLGRAPH_CHECK=1`` what is built has bounds checks, see
     `clgraph.device.rendering.checked`. With ``CLGRAPH_NO_OPTIMISING=1`` compilers do not optimise
-    and take a tenth of the time.
+    and take a tenth of the time, but where they would end the process (see
+    `clgraph.device.programs.compiling`).
     """
     check_process()
     check = _checking()
-    options = (*_options(device), *more)
+    options = (*options_of(device), *more)
     place = (device, options, source, check)
     with _building:
         program = _programs.get(place)
@@ -244,21 +244,13 @@ def _checking() -> bool:
     return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
 
 
-def _options(device: Device) -> tuple[str, ...]:
-    """Give what a program is built with: the options of its device, and what is asked for now."""
-    options = device.traits.build_options
-    if os.environ.get("CLGRAPH_NO_OPTIMISING", "0") in {"", "0"} or NO_OPTIMISING in options:
-        return options
-    return (*options, NO_OPTIMISING)
-
-
 def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -> Program:
     cache = named_cache("programs") if _gains_from_disk(device) else None
     key = cache_key(device, source, options)
     cached = cache.load(key) if cache else None
     if cached is not None:
         try:
-            built = _from_binary(device, cached.binary, options)
+            built = built_from_binary(device, cached.binary, options)
         except cl.Error as error:
             log.warning("%s: the driver refuses its cached binary: %s", label, error)
         else:
@@ -266,7 +258,7 @@ def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -
             program.from_cache = True
             return program
     began = time.time()
-    built, fresh = _from_source(device, source, label, options, keep=cache is not None)
+    built, fresh = built_from_source(device, source, label, options, keep=cache is not None)
     if device.platform == POCL_PLATFORM:
         remove_what_is_cut_off(key, began)
     if cache and fresh.binary:
@@ -284,113 +276,11 @@ def _gains_from_disk(device: Device) -> bool:
     return not device.is_simulator and device.platform != POCL_PLATFORM
 
 
-def _from_source(
-    device: Device, source: str, label: str, options: tuple[str, ...], *, keep: bool
-) -> tuple[cl.Program, CachedBinary]:
-    try:
-        handle = _compiled(device, source, options)
-    except _RefusedError as error:
-        asked = what_was_asked()
-        raise build_error(device, label, asked, source, _sha256(source), str(error)) from error
-    built = cl.Program(handle)
-    in_binary = device.traits.graphics_ip is not None  # what kernels take is said in the binary
-    binary = bytes(built.binaries[0]) if keep or in_binary else b""
-    text = _build_log(device, handle)
-    if device.traits.compute_capability is not None and not nvidia.parse_build_log(text):
-        text = _assembler_log(device, binary or bytes(built.binaries[0]), options)
-    return built, CachedBinary(binary, text)
-
-
-def _assembler_log(device: Device, binary: bytes, options: tuple[str, ...]) -> str:
-    """Have a binary assembled again that NVIDIA's driver took from its own cache, for the log."""
-    try:
-        handle = _raw_program()(device.context, [device.cl], [nvidia.unlike_any_other(binary)])
-        _compile(device, handle, options)
-    except cl.Error as error:
-        log.debug("no figures about a kernel from the assembler: %s", error)
-        return ""
-    return _build_log(device, handle)
-
-
-def try_building(device: Device, source: str) -> None:
-    """Build a source and forget it.
-
-    Raises
-    ------
-    KernelBuildError
-        If the compiler refuses it; the text is its first complaint.
-    """
-    try:
-        _compiled(device, source, _options(device))
-    except _RefusedError as error:
-        raise KernelBuildError(first_error(str(error))) from error
-
-
-class _RefusedError(Exception):
-    """A compiler refuses a source; whatever else keeps it from being built is another error."""
-
-
-def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._Program:
-    """Compile a source, with the short list of OpenCL C's functions where that is enough.
-
-    Raises
-    ------
-    _RefusedError
-        If the compiler refuses it; the text is all that it says.
-    """
-    short = with_short_list(device.platform_version, source)
-    if short is not None:
-        text, more = short
-        handle = _raw_program()(device.context, text)
-        try:
-            _compile(device, handle, (*options, more))
-        except cl.Error as error:
-            log.debug("built again with every function of OpenCL C declared: %s", error)
-        else:
-            return handle
-    handle = _raw_program()(device.context, source)
-    try:
-        _compile(device, handle, options)
-    except cl.Error as error:
-        raise _RefusedError(_build_log(device, handle) or str(error)) from error
-    return handle
-
-
-def _from_binary(device: Device, binary: bytes, options: tuple[str, ...]) -> cl.Program:
-    handle = _raw_program()(device.context, [device.cl], [binary])
-    _compile(device, handle, options)
-    return cl.Program(handle)
-
-
-def _raw_program() -> type[cl._cl._Program]:
-    """Get the class below ``pyopencl.Program``, which has no cache in front of its builds."""
-    raw: type[cl._cl._Program] = operator.attrgetter("_Program")(
-        importlib.import_module("pyopencl._cl")
-    )
-    return raw
-
-
-def _compile(device: Device, handle: cl._cl._Program, options: tuple[str, ...]) -> None:
-    check_linker(device.platform, is_cpu=device.traits.is_cpu)
-    if device.platform == POCL_PLATFORM:
-        check_room()
-    # The public build() turns every remark of a compiler into a Python warning.
-    operator.methodcaller("_build", " ".join(options).encode(), [device.cl])(handle)
-
-
-def _build_log(device: Device, handle: cl._cl._Program) -> str:
-    try:
-        text = handle.get_build_info(device.cl, cl.program_build_info.LOG)
-    except (cl.Error, UnicodeDecodeError):
-        return ""
-    return str(text or "").strip("\0\n ")
-
-
 def cache_key(device: Device, source: str, options: tuple[str, ...] | None = None) -> str:
     """Give the name under which a program is kept, which no other device or driver has."""
     parts = [
         source,
-        *(_options(device) if options is None else options),
+        *(options_of(device) if options is None else options),
         device.name,
         device.vendor,
         device.platform,
@@ -399,7 +289,7 @@ def cache_key(device: Device, source: str, options: tuple[str, ...] | None = Non
         device.driver,
         _processor() if device.traits.is_cpu else "",
     ]
-    return _sha256(json.dumps(parts))
+    return sha256(json.dumps(parts))
 
 
 @functools.cache
@@ -411,8 +301,4 @@ def _processor() -> str:
         return f"{platform.machine()} {platform.processor()}"
     about = ("model name", "flags", "Features", "CPU part")
     lines = {line for line in text.splitlines() if line.startswith(about)}
-    return _sha256("\n".join(sorted(lines)))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256("\n".join(sorted(lines)))

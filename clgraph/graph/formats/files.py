@@ -6,7 +6,6 @@ import io
 import lzma
 import os
 import stat
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import IO, Any, NoReturn, Self
 
 import numpy as np
 
+from clgraph.device.folders import temporary_file
 from clgraph.errors import GraphFormatError
 from clgraph.graph.ahead import Ahead
 from clgraph.graph.csr import Array
@@ -162,9 +162,7 @@ class Source:
     def _spooled(self, stream: io.FileIO) -> io.FileIO:
         """Copy what cannot be read twice, such as a pipe, to a file without a name."""
         most = self.limits.max_bytes or _CEILING
-        descriptor, name = tempfile.mkstemp(prefix="clgraph-")
-        kept = io.FileIO(descriptor, "r+")
-        os.unlink(name)  # noqa: PTH108 - a name, not a path
+        kept = temporary_file()
         try:
             with stream:
                 while piece := stream.read(_PIECE_BYTES):

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from clgraph.device.folders import NEW, owned_file, unnamed_file
 from clgraph.graph.modules import module
 
 __all__ = ["Writer", "write_whole", "written"]
@@ -142,25 +143,16 @@ def _writing(file: BinaryIO, extension: str, path: Path, *, sync: bool) -> Itera
         raise
 
 
-def _owned(path: Path, flags: int, mode: int) -> io.FileIO:
-    """Open a file to write to; between its opening and its owner there is no place for Ctrl-C."""
-    return next(map(io.FileIO, map(os.open, (path,), (flags,), (mode,)), ("wb",)))
-
-
 def _opened(target: Path, mode: int | None, beside: list[Path]) -> io.FileIO:
     """Open a new file in the target's folder, if possible one without a name."""
     # Of a new file the process's mask decides; of an old one its mode, once there is something.
     first_mode = 0o666 if mode is None else 0o600
-    unnamed = getattr(os, "O_TMPFILE", None)
     file = None
-    if unnamed is not None and Path("/proc/self/fd").is_dir():
-        with contextlib.suppress(OSError):  # not every file system knows such files
-            file = _owned(target.parent, unnamed | os.O_WRONLY | os.O_CLOEXEC, first_mode)
+    if Path("/proc/self/fd").is_dir():  # by which it gets its name
+        file = unnamed_file(target.parent, os.O_WRONLY, first_mode)
     if file is None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         beside.append(_unforeseen(target))
-        file = _owned(beside[-1], flags, first_mode)
+        file = owned_file(beside[-1], os.O_WRONLY | NEW, first_mode)
     if mode is not None and hasattr(os, "fchmod"):
         with contextlib.suppress(OSError):  # some file systems have no modes
             os.fchmod(file.fileno(), mode)

@@ -1,5 +1,6 @@
 """Directed graphs whose strong components are awkward, and the oracle that tests compare with."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -168,3 +169,20 @@ def small(name):
 @cache
 def million(name):
     return MILLION[name]()
+
+
+def different_presets(rounds=True):
+    """Give the first preset of each configuration, which rows of the published table share.
+
+    Without `rounds`, configurations are the same that differ in how often a step is repeated: the
+    lanes of a device do each round alike.
+    """
+    found = {}
+    for name in cg.SCCConfig.presets():
+        config = cg.SCCConfig.preset(name)
+        if not rounds:
+            config = replace(
+                config, trim=config.trim and 1, forward_backward=config.forward_backward and 1
+            )
+        found.setdefault(config, name)
+    return list(found.values())

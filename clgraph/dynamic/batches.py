@@ -329,7 +329,7 @@ def marked(
         there.clear()
         where = (there,)
     else:
-        there, place = updater.look_up(steps, store, batch, bits)
+        there, place = updater.lookup.find(steps, store, batch, bits)
         where = (there,)
     kernels.launch(steps["check"], "batch_mark", count, *head, *where, mask, tally)
     different, wanted, kept = tally.read(3).tolist()

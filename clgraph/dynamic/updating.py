@@ -9,11 +9,12 @@ import numpy as np
 
 from clgraph.device import Memory
 from clgraph.dynamic.inplace import InPlace
+from clgraph.dynamic.lookup import Lookup
 from clgraph.dynamic.parts import Batch, Rows, Steps
 from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
 from clgraph.dynamic.storage.freelists import FreeLists
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
-from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied, read_range
+from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives.radix import RadixSort
 from clgraph.primitives.stages import Compaction, Scan
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.dynamic.storage.columns import Columns
     from clgraph.dynamic.storage.freelists import Outcome
-    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["JOIN", "LEAVE", "STAY", "Updater"]
 
@@ -64,6 +64,7 @@ class Updater:
         self.work = Workspace(device, growing=True)
         self.compaction = Compaction(device)
         self.scan = Scan(device, self.offset)
+        self.lookup = Lookup(self.kernels, self.work, self.compaction, self.scan)
         carried = np.uint32 if fields else None
         self.sort = RadixSort(device, np.uint64, carried)
         self._by_class = RadixSort(device, np.uint32, np.uint32)
@@ -82,57 +83,6 @@ class Updater:
         stages = (self.compaction, self.scan, self.sort, self._by_class)
         held = self.work.size_bytes + self.in_place.size_bytes
         return held + sum(stage.scratch_bytes for stage in stages)
-
-    def touched(self, steps: Steps, batch: Batch, bits: int) -> Rows:
-        """List the rows that keys are of."""
-        log, count = steps["rows"], batch.count
-        mask = self.work.array("row_mask", count, np.uint8)
-        places = self.work.array("row_places", count, np.uint32)
-        first = self.work.array("row_first", count + 1, np.uint32)
-        given = (batch.keys, np.uint32(count), np.uint32(bits))
-        self.kernels.launch(log, "batch_targets", count, *given, mask, places)
-        total = self.compaction.enqueue(log, mask, count, (places, first))
-        rows = int(total.read()[0])
-        listed = self.work.array("row_list", rows, np.uint32)
-        self.kernels.launch(
-            log, "rows_list", rows, *given, np.uint32(rows), first, listed, listed=True
-        )
-        return Rows(rows, first, listed)
-
-    def every_row(self, steps: Steps, batch: Batch, bits: int, n: int) -> Rows:
-        """Find where the keys of each row begin."""
-        first = self.work.array("row_first", n + 1, np.uint32)
-        given = (batch.keys, np.uint32(batch.count), np.uint32(bits))
-        self.kernels.launch(steps["rows"], "rows_first", n + 1, *given, np.uint32(n), first)
-        return Rows(n, first)
-
-    def sums(self, steps: Steps, store: Store, rows: Rows) -> tuple[Allocation, int]:
-        """Exclusive sums of the lengths of rows with the total as the last, and the total."""
-        sums = self.work.array("row_sums", rows.count + 1, self.offset)
-        self._rows(steps["rows"], "rows_lengths", rows.count + 1, rows, store.used, sums)
-        self.scan.enqueue(steps["rows"], sums, rows.count + 1, sums)
-        if rows.listed is None:
-            return sums, store.m
-        return sums, int(read_range(sums, rows.count, 1)[0])
-
-    def look_up(
-        self, steps: Steps, store: Store, batch: Batch, bits: int
-    ) -> tuple[Allocation, Allocation]:
-        """Find which keys are there, and where, in rows of any order: by key, uint8 and offset."""
-        there = self.work.array("there", batch.count, np.uint8)
-        place = self.work.array("place", batch.count, self.offset)
-        there.clear()
-        rows = self.touched(steps, batch, bits)
-        sums, total = self.sums(steps, store, rows)
-        kept = self.work.array("kept", 1, self.offset)
-        args = (self.offset.type(total), sums, store.pointer, store.pools[0], batch.keys)
-        flags = (rows.first, np.uint32(bits), np.uint32(0), there, place, kept)
-        self._rows(steps["check"], "rows_find", total, rows, *args, *flags)
-        return there, place
-
-    def _rows(self, log: SweepLog, name: str, items: int, rows: Rows, *args: Any) -> None:
-        params = {} if rows.listed is None else {"listed": True}
-        self.kernels.launch(log, name, items, *rows.args, *args, **params)
 
     def rewritten(
         self,
@@ -169,14 +119,14 @@ class Updater:
         """
         n = store.n
         nothing = self.work.array("nothing", 1, np.uint32)
-        rows = Rows(n, nothing) if batch is None else self.every_row(steps, batch, bits, n)
-        sums, total = self.sums(steps, store, rows)
+        rows = Rows(n, nothing) if batch is None else self.lookup.every_row(steps, batch, bits, n)
+        sums, total = self.lookup.sums(steps, store, rows)
         used = self._suits(spare.used, n, "row_lengths", np.uint32)
         m = store.m + (0 if batch is None else batch.count if way == JOIN else -batch.count)
         if batch is not None and way == LEAVE and (store.parallel or not self.ordered):
-            kept = self._kept(steps, store, batch, rows, (sums, total), bits)
+            kept = self.lookup.kept(steps, store, batch, rows, (sums, total), bits)
         if kept is not None:
-            m = self._shrunk(steps, rows, (sums, total), kept, used)
+            m = self.lookup.shrunk(steps, rows, (sums, total), kept, used)
         elif batch is None:
             log = steps["place"]
             event = copied(store.used, used, n)
@@ -184,7 +134,7 @@ class Updater:
         else:
             sign = np.int32(1 if way == JOIN else -1)
             args = (store.used, rows.first, sign, used)
-            self._rows(steps["place"], "rows_grow", n, rows, *args)
+            self.kernels.launch_rows(steps["place"], "rows_grow", n, rows, *args)
         pointer = self._suits(spare.pointer, n, "row_pointers", self.offset)
         blocks, pools = self._laid_out(steps, n, used, pointer, spare, store.blocks.block_edges)
         made = Store(n, m, pointer, used, pools, blocks, store.parallel)
@@ -199,20 +149,22 @@ class Updater:
         Parameters, Returns
             As for `rewritten`.
         """
-        rows = self.touched(steps, batch, bits)
-        sums, total = self.sums(steps, store, rows)
+        rows = self.lookup.touched(steps, batch, bits)
+        sums, total = self.lookup.sums(steps, store, rows)
         lengths = self.work.array("lengths", rows.count, np.uint32)
         kept = None
         m = store.m + (batch.count if way == JOIN else -batch.count)
         if way == LEAVE and (store.parallel or not self.ordered):
-            kept = self._kept(steps, store, batch, rows, (sums, total), bits)
-            m = store.m - total + self._shrunk(steps, rows, (sums, total), kept, lengths)
+            kept = self.lookup.kept(steps, store, batch, rows, (sums, total), bits)
+            m = store.m - total + self.lookup.shrunk(steps, rows, (sums, total), kept, lengths)
         else:
             sign = np.int32(1 if way == JOIN else -1)
             args = (store.used, rows.first, sign, lengths)
-            self._rows(steps["rows"], "rows_grow", rows.count, rows, *args)
+            self.kernels.launch_rows(steps["rows"], "rows_grow", rows.count, rows, *args)
         places = self.work.array("places", rows.count, self.offset)
-        self._rows(steps["rows"], "rows_places", rows.count, rows, store.pointer, places)
+        self.kernels.launch_rows(
+            steps["rows"], "rows_places", rows.count, rows, store.pointer, places
+        )
         old = places.read(rows.count)
         new_lengths = lengths.read(rows.count)
         blocks, found, pools = self._new_blocks(steps, store, old, new_lengths)
@@ -223,7 +175,7 @@ class Updater:
         for source, target in ((store.pointer, pointer), (store.used, used)):
             event = copied(source, target, store.n)
             log.add(event, event)
-        self._rows(log, "rows_set", rows.count, rows, places, lengths, pointer, used)
+        self.kernels.launch_rows(log, "rows_set", rows.count, rows, places, lengths, pointer, used)
         made = Store(store.n, m, pointer, used, pools, blocks, store.parallel)
         self._fill(steps, store, made, batch, rows, (sums, total), way, bits, kept)
         return made, Spare(store.pointer, store.used, spare.pools)
@@ -271,39 +223,6 @@ class Updater:
             steps["place"].add(event, event)
             made.append(larger)
         return tuple(made)
-
-    def _kept(
-        self,
-        steps: Steps,
-        store: Store,
-        batch: Batch,
-        rows: Rows,
-        span: tuple[Allocation, int],
-        bits: int,
-    ) -> Allocation:
-        """Find which entries of the rows no key names: 1 for each, and a 0."""
-        sums, total = span
-        kept = self.work.array("kept", total + 1, self.offset)
-        unused = self.work.array("there", 1, np.uint8), self.work.array("place", 1, self.offset)
-        args = (self.offset.type(total), sums, store.pointer, store.pools[0], batch.keys)
-        flags = (rows.first, np.uint32(bits), np.uint32(1), *unused, kept)
-        self._rows(steps["check"], "rows_find", total, rows, *args, *flags)
-        return kept
-
-    def _shrunk(
-        self,
-        steps: Steps,
-        rows: Rows,
-        span: tuple[Allocation, int],
-        kept: Allocation,
-        lengths: Allocation,
-    ) -> int:
-        """Scan what is kept, write the lengths, and count what is kept of all rows."""
-        sums, total = span
-        left = self.scan.enqueue(steps["check"], kept, total + 1, kept)
-        args = (np.uint32(rows.count), sums, kept, lengths)
-        self.kernels.launch(steps["place"], "rows_shrink", rows.count, *args)
-        return int(left.read()[0])
 
     def _laid_out(
         self,
@@ -365,12 +284,12 @@ class Updater:
         pointers = (store.pointer, made.pointer)
         if kept is not None:
             args = (*span, kept, *pointers, *store.pools, *made.pools)
-            self._rows(log, "rows_filter", total, rows, *args)
+            self.kernels.launch_rows(log, "rows_filter", total, rows, *args)
             return
         keys = store.pools[0] if batch is None else batch.keys
         about = (keys, rows.first, np.uint32(bits), np.uint32(STAY if batch is None else way))
         args = (*span, *pointers, *about, *store.pools, *made.pools)
-        self._rows(log, "rows_move", total, rows, *args)
+        self.kernels.launch_rows(log, "rows_move", total, rows, *args)
         if batch is not None and way == JOIN:
             given = (batch.keys, np.uint32(batch.count), np.uint32(bits))
             carried = () if batch.order is None else (batch.order, *batch.values)
@@ -387,25 +306,25 @@ class Updater:
         Of an undirected graph, where an edge is two entries or one, edges are counted.
         """
         rows = Rows(store.n, self.work.array("nothing", 1, np.uint32))
-        sums, _ = self.sums(steps, store, rows)
+        sums, _ = self.lookup.sums(steps, store, rows)
         kept = self.work.array("kept", store.m + 1, self.offset)
         tally = self.work.array("tally", 2, np.uint32)
         tally.clear()
         span = (self.offset.type(store.m), sums)
         where = (store.pointer, store.pools[0], self.work.upload("dead", dead))
         args = (*span, *where, np.uint32(both), kept, tally)
-        self._rows(steps["check"], "rows_alive", store.m, rows, *args)
+        self.kernels.launch_rows(steps["check"], "rows_alive", store.m, rows, *args)
         return kept, int(tally.read(1)[0])
 
     def packed(self, steps: Steps, store: Store) -> tuple[Allocation, tuple[Allocation, ...]]:
         """Give where rows begin, and the pools' entries row after row, in arrays of their own."""
         rows = Rows(store.n, self.work.array("nothing", 1, np.uint32))
         sums = self.memory.allocate("indptr", store.n + 1, self.offset)
-        self._rows(steps["rows"], "rows_lengths", store.n + 1, rows, store.used, sums)
+        self.kernels.launch_rows(steps["rows"], "rows_lengths", store.n + 1, rows, store.used, sums)
         self.scan.enqueue(steps["rows"], sums, store.n + 1, sums)
         pools = tuple(self.memory.allocate(pool.name, store.m, pool.dtype) for pool in store.pools)
         args = (self.offset.type(store.m), sums, store.pointer, *store.pools, *pools)
-        self._rows(steps["copy"], "rows_pack", store.m, rows, *args)
+        self.kernels.launch_rows(steps["copy"], "rows_pack", store.m, rows, *args)
         return sums, pools
 
     def grown(self, steps: Steps, store: Store, n: int) -> Store:

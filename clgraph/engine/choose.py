@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clgraph.device.hardware.measured import (
     EDGES_TOGETHER,
+    LAUNCH_EDGES,
     RESIDENT_OVERFULL,
     RESIDENT_UNEVEN,
     STAGE_EDGES,
@@ -28,7 +29,6 @@ from clgraph.engine.usual import (
     pull_of,
     schedule_of,
     usual_balance,
-    usual_launch_work,
 )
 from clgraph.errors import InvalidArgumentError
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from clgraph.engine.strategies.balancer import Balancer
     from clgraph.engine.strategies.config import TraversalConfig
 
-__all__ = ["decisions", "resolve"]
+__all__ = ["resolve"]
 
 # Entries that a lane on its own collects before it reserves room for them: on a processor many, as
 # its local memory is no scarcer than the rest; among others that share theirs few.
@@ -83,49 +83,6 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     One lane per group marks a CPU thread, where plain loops over compact arrays win; on SIMD groups
     latency is hidden by lanes instead, so state is a bitmap and queues carry rows.
     """
-    decided = decisions(
-        config,
-        traits,
-        m=m,
-        predecessors=predecessors,
-        max_degree=max_degree,
-        mean_degree=mean_degree,
-        directed=directed,
-        mechanics=mechanics,
-        asked=asked,
-        blocks=blocks,
-    )
-    return Resolved(**decided)
-
-
-def _named(
-    asked: TraversalConfig, frontier: Frontier, balance: Balancer, pull: Pull, schedule: Schedule
-) -> TraversalConfig:
-    """Give what was asked for, with the strategies that were chosen where it named none."""
-    given = asked.schedule.given() if asked.schedule else {}
-    return replace(
-        asked,
-        frontier=asked.frontier or type(frontier)(),
-        balance=None if isinstance(frontier, StatusArray) else asked.balance or type(balance)(),
-        pull=asked.pull or type(pull)(),
-        schedule=type(schedule)(**given),
-    )
-
-
-def decisions(  # noqa: PLR0913 - all but two by keyword
-    config: TraversalConfig,
-    traits: DeviceTraits,
-    *,
-    m: int,
-    predecessors: bool,
-    max_degree: int | None,
-    mean_degree: float | None,
-    directed: bool,
-    mechanics: Mechanics,
-    asked: TraversalConfig | None = None,
-    blocks: BlockRows | None = None,
-) -> dict[str, Any]:
-    """Give every attribute of `Resolved`, for that or what has more."""
     lanes = traits.lanes
     scalar, emulated = lanes == 1, traits.emulated
     wide_offsets = m >= 2**32 if blocks is None else blocks.wide
@@ -200,51 +157,65 @@ def decisions(  # noqa: PLR0913 - all but two by keyword
     batch = mechanics.batch or (1 if scalar or emulated else EDGES_TOGETHER.on(traits))
     wide = balance.wide if isinstance(balance, WarpSearch) else None
     usual_wide = 0 if emulated else 2 * lanes
-    return {
-        "asked": _named(asked or config, frontier, asked_balance, pull or Never(), schedule),
-        "frontier": frontier,
-        "balance": balance,
-        "chunks": balance.chunks(group_size, lanes),
-        "pull": pull.resolved() if pull else None,
-        "limits": limits,
-        "lanes": lanes,
-        "group_size": group_size,
-        "groups": schedule.groups,
-        "synchronisation": schedule.NAME,
-        "membership": membership,
+    return Resolved(
+        asked=_named(asked or config, frontier, asked_balance, pull or Never(), schedule),
+        frontier=frontier,
+        balance=balance,
+        chunks=balance.chunks(group_size, lanes),
+        pull=pull.resolved() if pull else None,
+        limits=limits,
+        lanes=lanes,
+        group_size=group_size,
+        groups=schedule.groups,
+        synchronisation=schedule.NAME,
+        membership=membership,
         # A frontier that fits two or three work-items is not worth a mode of its own.
-        "single_group": has_single_group
+        single_group=has_single_group
         and kernels == "fused"
         and schedule.single_group is not False
         and (one_item or group_size > 3),
-        "distribution": distribution,
-        "kernels": kernels,
-        "group_resident": group_resident,
-        "entry": entry,
-        "buffer": mechanics.buffer
+        distribution=distribution,
+        kernels=kernels,
+        group_resident=group_resident,
+        entry=entry,
+        buffer=mechanics.buffer
         or (ONE_ITEM_BUFFER if one_item else max(2 * lanes, ONE_LANE_BUFFER)),
-        "word_bits": 64 if one_item else 32,
-        "wide_offsets": wide_offsets,
-        "in_blocks": blocks is not None,
-        "wide": wide if wide is not None else pick(mechanics.wide, usual_wide),
-        "hub_degree": hub_degree,
+        word_bits=64 if one_item else 32,
+        wide_offsets=wide_offsets,
+        in_blocks=blocks is not None,
+        wide=wide if wide is not None else pick(mechanics.wide, usual_wide),
+        hub_degree=hub_degree,
         # Two edges of a hub a lane at a time, so an even number.
-        "hub_batch": (hubs.batch or 0) + (hubs.batch or 0) % 2,
-        "hub_bins": hub_bins,
-        "hub_bits": hub_bits,
-        "leaf_degree": int(balance.leaves == "discard" and not directed),
-        "pull_batch": 1 if scalar or emulated else 4,
-        "wide_batch": batch,
-        "scan_batch": batch,
-        "push_tile": 64 if one_item else lanes,
-        "fill_tile": 16384 if one_item else 32 * lanes,
-        "class_batch": 64 if one_item else 1,
-        "stage_work": STAGE_EDGES.on(traits),
-        "launch_work": mechanics.launch_work or usual_launch_work(traits),
-        "counts": config.counts,
-        "resident_overfull": RESIDENT_OVERFULL.on(traits),
-        "resident_uneven": RESIDENT_UNEVEN.on(traits),
-    }
+        hub_batch=(hubs.batch or 0) + (hubs.batch or 0) % 2,
+        hub_bins=hub_bins,
+        hub_bits=hub_bits,
+        leaf_degree=int(balance.leaves == "discard" and not directed),
+        pull_batch=1 if scalar or emulated else 4,
+        wide_batch=batch,
+        scan_batch=batch,
+        push_tile=64 if one_item else lanes,
+        fill_tile=16384 if one_item else 32 * lanes,
+        class_batch=64 if one_item else 1,
+        stage_work=STAGE_EDGES.on(traits),
+        launch_work=mechanics.launch_work or LAUNCH_EDGES.on(traits),
+        counts=config.counts,
+        resident_overfull=RESIDENT_OVERFULL.on(traits),
+        resident_uneven=RESIDENT_UNEVEN.on(traits),
+    )
+
+
+def _named(
+    asked: TraversalConfig, frontier: Frontier, balance: Balancer, pull: Pull, schedule: Schedule
+) -> TraversalConfig:
+    """Give what was asked for, with the strategies that were chosen where it named none."""
+    given = asked.schedule.given() if asked.schedule else {}
+    return replace(
+        asked,
+        frontier=asked.frontier or type(frontier)(),
+        balance=None if isinstance(frontier, StatusArray) else asked.balance or type(balance)(),
+        pull=asked.pull or type(pull)(),
+        schedule=type(schedule)(**given),
+    )
 
 
 def _check_sums(balance: Balancer, frontier: Frontier, limits: Limits, m: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from clgraph.device import Memory, Mirror, resident_groups
+from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.device.observing import observer
 from clgraph.engine.resolved import MAX_GROUPS
 from clgraph.engine.state import (
@@ -27,12 +27,13 @@ from clgraph.engine.state import (
 from clgraph.errors import InvalidArgumentError, KernelTimeoutError, QueueOverflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
     from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
 
 __all__ = ["Driver", "Outcome"]
@@ -103,21 +104,52 @@ class Outcome:
 
 
 class Driver:
-    """Launches of one traversal kernel, whose last arguments are state and launch control.
+    """The kernels of a plan's stages, all in one or one each where that is too much, and launches.
 
     Parameters
     ----------
     device : Device
         Where it runs.
-    kernels : sequence of Kernel
-        Entry points that share the stages among them, one that begins a traversal first; their
-        arguments end with state, launch, flags, patience, spin_limit, budget. Only a single one
-        can run persistently.
+    file : str
+        Of the kernel, below ``kernels_cl/``.
+    entry : str
+        Its entry point, whose arguments are those of `table`, then state, launch, flags, patience,
+        spin_limit, budget.
+    table : Table
+        What it takes.
     config : Resolved
-        Group size, number of groups, synchronisation and limits.
+        Whether stages share a kernel, group size, number of groups, synchronisation and limits.
+    stages : sequence of str
+        Their names, whatever begins a run first. Only a kernel of all can run persistently.
+    render : callable
+        From the stages of a kernel to what it is rendered with.
+
+    Attributes
+    ----------
+    program : Program
+        Of the first kernel.
+    places : dict of str to int
+        Which kernel has a stage.
     """
 
-    def __init__(self, device: Device, kernels: Sequence[Kernel], config: Resolved) -> None:
+    def __init__(
+        self,
+        device: Device,
+        file: str,
+        entry: str,
+        *,
+        table: Table,
+        config: Resolved,
+        stages: Sequence[str],
+        render: Callable[[tuple[str, ...]], dict[str, Any]],
+    ) -> None:
+        fused = config.kernels == "fused"
+        together = [tuple(stages)] if fused else [(stage,) for stage in stages]
+        programs = [load(device, file, arguments=table.rows, **render(names)) for names in together]
+        kernels = [program.kernel(entry) for program in programs]
+        self.table = table
+        self.program = programs[0]
+        self.places = {name: place for place, names in enumerate(together) for name in names}
         self._device = device
         self._kernels = kernels
         self._kernel = kernels[0]
@@ -153,17 +185,18 @@ class Driver:
 
     def run(
         self,
-        *args: Argument,
+        given: Mapping[str, Argument],
+        *,
         order: Iterable[int] = (),
         between: Callable[[], object] | None = None,
         restart: Callable[[], object] | None = None,
     ) -> Outcome:
-        """Run a traversal with these leading kernel arguments.
+        """Run all stages.
 
         Parameters
         ----------
-        *args : Argument
-            The kernels' arguments up to the state.
+        given : dict
+            Arguments of this run, by name.
         order : iterable of int
             For a stepped run: which kernel is launched second, third, and so on as far as whoever
             iterates knows, who may look at device memory in between.
@@ -182,6 +215,7 @@ class Driver:
         ClgraphError
             If the driver reports a failure.
         """
+        args = self.table.bind(given)
         self._begin()
         watching = observer()
         group_size = self._config.group_size
@@ -209,7 +243,7 @@ class Driver:
         return self._stepped(args, order, between)
 
     def _persistent(
-        self, args: tuple[Argument, ...], between: Callable[[], object] | None
+        self, args: Sequence[Argument], between: Callable[[], object] | None
     ) -> Outcome | None:
         config = self._config
         flags = FLAG_SINGLE_GROUP if config.single_group else 0
@@ -235,7 +269,7 @@ class Driver:
 
     def _stepped(
         self,
-        args: tuple[Argument, ...],
+        args: Sequence[Argument],
         order: Iterable[int],
         between: Callable[[], object] | None,
     ) -> Outcome:
@@ -257,7 +291,7 @@ class Driver:
                 between()
 
     def _launch(
-        self, args: tuple[Argument, ...], launch: int, flags: int, kernel: Kernel | None = None
+        self, args: Sequence[Argument], launch: int, flags: int, kernel: Kernel | None = None
     ) -> cl.Event:
         group_size = self._config.group_size
         return (kernel or self._kernel).launch(

@@ -10,18 +10,18 @@ import contextlib
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from clgraph.device import Allocation, Memory, load
+from clgraph.device import Allocation, Memory
 from clgraph.device import device as find_device
 from clgraph.device.staying import StaysHere
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.blocks import Searched
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.findings import SearchBuffers
     from clgraph.engine.resolved import Resolved
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Plan", "SearchPlan", "Stages", "Table"]
+__all__ = ["FollowingPlan", "Plan", "SearchPlan", "Table"]
 
 P = TypeVar("P", bound="Plan")
 S = TypeVar("S")
@@ -193,51 +191,6 @@ class Table:
         return {row.name: a.size_bytes for row, a in made if isinstance(a, Allocation)}
 
 
-class Stages:
-    """The kernels that run the stages of a plan: all in one, or one each where that is too much.
-
-    Parameters
-    ----------
-    device : Device
-        Where.
-    file : str
-        Of the kernel, below ``kernels_cl/``; its entry point has the file's name or its folder's.
-    entry : str
-        The entry point.
-    table : Table
-        What it takes.
-    config : Resolved
-        Whether stages share a kernel; what the driver needs.
-    stages : sequence of str
-        Their names, whatever begins a run first.
-    render : callable
-        From the stages of a kernel to what it is rendered with.
-    """
-
-    def __init__(
-        self,
-        device: Device,
-        file: str,
-        entry: str,
-        *,
-        table: Table,
-        config: Resolved,
-        stages: Sequence[str],
-        render: Callable[[tuple[str, ...]], dict[str, Any]],
-    ) -> None:
-        fused = config.kernels == "fused"
-        together = [tuple(stages)] if fused else [(stage,) for stage in stages]
-        self.table = table
-        programs = [load(device, file, arguments=table.rows, **render(names)) for names in together]
-        self.program = programs[0]
-        self.places = {name: place for place, names in enumerate(together) for name in names}
-        self.driver = Driver(device, [program.kernel(entry) for program in programs], config)
-
-    def run(self, given: Mapping[str, Argument], **hooks: Any) -> Outcome:
-        """Run all stages, see `Driver.run`; `given` are the arguments of this run by name."""
-        return self.driver.run(*self.table.bind(given), **hooks)
-
-
 class Turn:
     """A run that has a plan to itself.
 
@@ -324,12 +277,10 @@ class Plan(StaysHere):
         return fallback
 
 
-class SearchPlan(Plan):
-    """A plan whose stages write distances, perhaps a tree, and a record of every level."""
+class FollowingPlan(Plan):
+    """A plan whose graph may change between runs, each of which is of what there is then."""
 
-    graph: Graph
-    config: Resolved
-    with_predecessors: bool
+    HELD: ClassVar[tuple[str, ...]] = ()  # attributes that hold memory for the rows
     _searched: Searched
 
     def _prepare(self, progress: Progress | None) -> None:
@@ -339,10 +290,20 @@ class SearchPlan(Plan):
     def _follow(self) -> None:
         """Let go of the rows before, and prepare for those that there are now."""
         self._searched.forget()
-        self.__dict__.pop("_pool", None)
+        for name in self.HELD:
+            self.__dict__.pop(name, None)
         self.device_bytes, self._fallback = 0, None
         self.graph = self._searched.now()
         self._prepare(None)
+
+
+class SearchPlan(FollowingPlan):
+    """A plan whose stages write distances, perhaps a tree, and a record of every level."""
+
+    HELD = ("_pool",)
+    graph: Graph
+    config: Resolved
+    with_predecessors: bool
 
     def _ready(
         self, table: Table, about: object, *, level_capacity: int, dtype: DTypeLike, **kernels: Any
@@ -360,14 +321,14 @@ class SearchPlan(Plan):
         dtype : dtype
             Of distances.
         **kernels
-            As `Stages` has it.
+            As `Driver` has it.
         """
-        held: Stages | None = getattr(self, "_stages", None)
+        held: Driver | None = getattr(self, "_stages", None)
         if held is not None and (about, table.rows) == self._built_for:
             held.table = table
         else:
             self._built_for: tuple[Any, ...] = (about, table.rows)
-            self._stages = Stages(self.device, table=table, config=self.config, **kernels)
+            self._stages = Driver(self.device, table=table, config=self.config, **kernels)
         self.source_hash = self._stages.program.source_hash
         if self.graph.n:
             with self._counted():
@@ -400,8 +361,4 @@ class SearchPlan(Plan):
     @property
     def groups(self) -> int:
         """Work-groups of a persistent launch."""
-        return self._stages.driver.groups
-
-    def _search(self, buffers: SearchBuffers, given: dict[str, Any], **hooks: Any) -> Outcome:
-        """Run one search into `buffers`."""
-        return self._stages.run(given | buffers.arguments(), **hooks)
+        return self._stages.groups

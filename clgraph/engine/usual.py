@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from clgraph.device.hardware.measured import (
     GROUP_RESIDENT_EDGES,
-    LAUNCH_EDGES,
     LOCAL_SEARCH_DEGREE,
     SINGLE_GROUP_EDGES,
 )
@@ -37,7 +36,6 @@ __all__ = [
     "schedule_of",
     "usual_balance",
     "usual_group_size",
-    "usual_launch_work",
 ]
 
 # Local memory that a work-item takes in a group with the largest entries, and where a published
@@ -53,11 +51,6 @@ INEXACT_PERCENT = 130
 def pick(value: int | None, default: int) -> int:
     """Give a number, or the usual one where it is open."""
     return default if value is None else value
-
-
-def usual_launch_work(traits: DeviceTraits) -> int:
-    """Edges that a launch looks at before it pauses: about a second's."""
-    return LAUNCH_EDGES.on(traits)
 
 
 def group_size_of(config: TraversalConfig, traits: DeviceTraits) -> int:

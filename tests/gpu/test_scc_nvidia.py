@@ -4,7 +4,17 @@ import dataclasses
 
 import numpy as np
 import pytest
-from digraphs import MILLION, SMALL, check_components, dag, grid, million, random_digraph, small
+from digraphs import (
+    MILLION,
+    SMALL,
+    check_components,
+    dag,
+    different_presets,
+    grid,
+    million,
+    random_digraph,
+    small,
+)
 
 import clgraph as cg
 from clgraph.algorithms.scc.config import STRATEGIES, TRIM_SIZES, VIRTUAL_WARPS
@@ -92,7 +102,7 @@ def test_a_million_vertices(name, gpu):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", cg.SCCConfig.presets())
+@pytest.mark.parametrize("preset", different_presets())
 @pytest.mark.parametrize("name", MILLION)
 def test_a_million_vertices_by_every_preset(name, preset, gpu):
     """Scc checklist 21: no preset takes time quadratic in the size of a shape."""

@@ -3,7 +3,7 @@
 import pytest
 
 from bench.studies.profiling import cases
-from bench.studies.profiling.profiles import priced
+from bench.studies.profiling.fitting import priced
 
 SCALE = 12
 

@@ -125,7 +125,7 @@ PLANS = (
     *("InvariantMiner", "DividedBFS", "DividedSearches", "DynamicGraph", "Device"),
     *("dynamic.BFS", "dynamic.TrussNumbers", "dynamic.EdgeSupports", "dynamic.TriangleCounter"),
     *("cluster.BFS", "cluster.SSSP", "cluster.PageRank", "cluster.ConnectedComponents"),
-    "cluster.Searches",
+    *("cluster.Searches", "EigenvectorCentrality", "Hits", "KatzCentrality"),
 )
 
 

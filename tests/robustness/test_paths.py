@@ -142,9 +142,9 @@ def test_emulated_lanes(drift, synchronisation, intel):
 @pytest.mark.parametrize("name", METHODS)
 def test_row_offsets_of_64_bits(name, device, monkeypatch):
     """As graphs of 2**32 edges need them: the same kernels, rendered for those."""
-    decisions = sssp_choose.decisions
+    resolve = sssp_choose.resolve
     monkeypatch.setattr(
-        sssp_choose, "decisions", lambda *args, **more: decisions(*args, **{**more, "m": 2**33})
+        sssp_choose, "resolve", lambda *args, **more: resolve(*args, **{**more, "m": 2**33})
     )
     monkeypatch.setattr(resident, "offsets_dtype", lambda _m: np.dtype(np.uint64))
     # A graph of its own, so that nobody else's resident arrays are found.

@@ -14,7 +14,7 @@ from clgraph.algorithms.multi_search.config import auto_threshold
 from clgraph.device.hardware import measured
 from clgraph.device.hardware.measured import DEVICES, TABLE, Constant, device_of
 from clgraph.engine.strategies.frontier import VertexQueue
-from clgraph.engine.usual import usual_balance, usual_launch_work
+from clgraph.engine.usual import usual_balance
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = [
@@ -77,7 +77,7 @@ def test_rules_follow_the_table(monkeypatch):
     for name in UNKNOWN:
         traits = RECORDED[name]
         assert usual_balance(traits, VertexQueue(), 4, 3.9).name == "warp_search"
-        assert usual_launch_work(traits) == 1_000_000_000
+        assert measured.LAUNCH_EDGES.on(traits) == 1_000_000_000
     assert usual_balance(H200, VertexQueue(), 4, 3.9).name == "warp_search_local"
     monkeypatch.setitem(measured.__dict__, "TABLE", {})
     assert auto_threshold(graph.degrees, H200) >= 0

@@ -273,9 +273,9 @@ class BFS(SearchPlan):
                     check(self.graph, source, result, max_depth=max_depth)
                 return result
             buffers = self._pool.take()
-            given = {"source": np.uint32(source), "max_level": limit}
+            given: dict[str, Any] = {"source": np.uint32(source), "max_level": limit}
             try:
-                outcome = self._search(buffers, given)
+                outcome = self._stages.run(given | buffers.arguments())
             except QueueOverflowError:
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise

@@ -12,11 +12,12 @@ import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.result import BFSResult
+from clgraph.algorithms.bfs.row_chunks import RowChunks
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.cluster.parts.partition import RANGE_GRAIN, Ownership
 from clgraph.cluster.result import DividedFindings, DividedStats, Level
-from clgraph.device import Memory, Mirror, Pinned, load, resident_groups
+from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.choose import resolve
@@ -28,8 +29,6 @@ from clgraph.engine.strategies.pull import Never
 from clgraph.engine.strategies.schedule import Stepped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from clgraph.cluster.parts.part import Part
@@ -42,30 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Streamed"]
 
-MOST_CHUNK_BYTES, LEAST_CHUNK_BYTES = 64 << 20, 1 << 12
-CHUNK_SHARE = 1 / 6  # of the memory that is free, for each of two chunks
-# To gather a row on the host costs so many times what copying its bytes costs.
-GATHER_COST = 8
 NO_NAMES = np.uint32(2**32 - 1)
 FIRST, NEXT = np.uint32(0), np.uint32(1)
-
-
-class _Chunk:
-    """Room on the device for some rows of a level, and what the host writes them from."""
-
-    def __init__(self, memory: Memory, device: Device, edges: int, dtype: np.dtype[Any]) -> None:
-        self.indptr = memory.allocate("chunk_indptr", edges + 2, dtype)
-        self.indices = memory.allocate("chunk_indices", edges, np.uint32)
-        self.vertices = memory.allocate("chunk_vertices", edges + QUEUE_SLACK, np.uint32)
-        self.names = memory.allocate("chunk_names", edges + 1, np.uint32)
-        self.staging = {
-            "indptr": Pinned(device, edges + 2, dtype).array,
-            "indices": Pinned(device, edges, np.uint32).array,
-            "vertices": Pinned(device, edges + 1, np.uint32).array,
-            "names": Pinned(device, edges + 1, np.uint32).array,
-        }
-        self.under_way: list[cl.Event] = []
-        self.used: cl.Event | None = None  # the launch that reads it
 
 
 class Streamed:
@@ -88,8 +65,6 @@ class Streamed:
         How kernels get at rows: a processor reads the host's memory itself.
     distances, predecessors : Allocation
         What was found.
-    streamed_bytes : int
-        Copied for rows in the last search.
 
     Raises
     ------
@@ -121,7 +96,6 @@ class Streamed:
     ) -> None:
         self._graph = graph
         self.device = device.beside(timed=False)
-        self._copies = device.beside(timed=False).queue
         self._tree = predecessors
         self.owned = Ownership(0, 1, graph.n)
         self.way = "in place" if device.traits.is_cpu else "copied"
@@ -160,7 +134,6 @@ class Streamed:
             "expand": self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config),
             "contract": self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims),
         }
-        self.streamed_bytes = 0
         self._last: weakref.ref[DividedFindings] | None = None
         self._prepare(chunk_bytes)
 
@@ -169,29 +142,23 @@ class Streamed:
         """Out-degree of every vertex."""
         return self._graph.degrees
 
+    @property
+    def _copied_bytes(self) -> int:
+        """Bytes of rows that were copied until now."""
+        return 0 if self._chunks is None else self._chunks.copied_bytes
+
     def _prepare(self, chunk_bytes: int | None) -> None:
-        graph, memory = self._graph, self._memory
-        dtype = offsets_dtype(graph.m)
-        rows = np.asarray(graph.indices)
-        if self.way == "in place":
-            rows = np.ascontiguousarray(rows.astype(np.uint32, copy=False)).view(np.uint32)
-            self._indptr = memory.upload("indptr", graph.indptr.astype(dtype))
-            flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-            held = rows if rows.size else np.zeros(1, np.uint32)
-            self._rows = held
-            self._indices = cl.Buffer(self.device.context, flags, hostbuf=held)
+        graph = self._graph
+        self._chunks: RowChunks | None = None
+        if self.way == "copied":
+            self._chunks = RowChunks(graph, self.device, chunk_bytes)
             return
-        if not isinstance(graph.indices.base, np.memmap) and graph.m:
-            # Copies out of pinned memory are three times as fast.
-            self._pinned = Pinned(self.device, graph.m, np.uint32)
-            self._pinned.array[:] = rows
-            rows = self._pinned.array
-        self._rows = rows
-        free = int(memory.free_bytes * CHUNK_SHARE)
-        size = chunk_bytes or min(max(free, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES)
-        edges = max(size // (8 + 4 + 4 + 4), 64)
-        self._edges = edges
-        self._chunks = [_Chunk(memory, self.device, edges, dtype) for _ in range(2)]
+        rows = np.asarray(graph.indices)
+        rows = np.ascontiguousarray(rows.astype(np.uint32, copy=False)).view(np.uint32)
+        self._indptr = self._memory.upload("indptr", graph.indptr.astype(offsets_dtype(graph.m)))
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+        self._rows = rows if rows.size else np.zeros(1, np.uint32)
+        self._indices = cl.Buffer(self.device.context, flags, hostbuf=self._rows)
 
     def _kernel(self, file: str, name: str, config: Any) -> tuple[Any, int]:
         program = load(
@@ -222,7 +189,6 @@ class Streamed:
             before_this.detach()
         begun = time.perf_counter()
         n = np.uint32(self._graph.n)
-        self.streamed_bytes = 0
         self._launch(
             "begin",
             *(self._none, n, self._words, np.uint32(self.predecessors.count)),
@@ -237,7 +203,7 @@ class Streamed:
         levels, launches = [Level(1)], 1
         clock = begun
         for depth in range(limit):
-            before = self.streamed_bytes
+            before = self._copied_bytes
             launches += self._expand(frontier)
             self._mirror.refresh()
             count = int(self._mirror.words[BIN_LENGTHS])
@@ -255,7 +221,7 @@ class Streamed:
             # In order, so that rows are read in order.
             frontier = np.sort(found).astype(np.int64)
             level = levels[depth]
-            level.direction, level.sent_bytes = "push", self.streamed_bytes - before
+            level.direction, level.sent_bytes = "push", self._copied_bytes - before
             now = time.perf_counter()
             level.microseconds, clock = 1e6 * (now - clock), now
             levels.append(Level(count))
@@ -289,16 +255,14 @@ class Streamed:
 
     def _expand(self, frontier: NDArray[np.int64]) -> int:
         """Enqueue the expansion of all of a frontier; give the launches."""
-        if self.way == "in place":
+        if self._chunks is None:
             self._queue.write(frontier.astype(np.uint32))
             self._expand_rows(frontier.size, self._indptr, self._indices, self._queue)
             return 1
         launches = 0
-        for first, indptr, rows, vertices, names in self._pieces(frontier):
-            chunk = self._chunks[launches & 1]
-            self._copy(chunk, indptr, rows, vertices, names)
+        for chunk, count, first in self._chunks.copied(frontier):
             chunk.used = self._expand_rows(
-                vertices.size, chunk.indptr, chunk.indices, chunk.vertices, first, chunk.names
+                count, chunk.indptr, chunk.indices, chunk.vertices, first, chunk.names
             )
             self.device.queue.flush()
             launches += 1
@@ -325,89 +289,3 @@ class Streamed:
             *(vertices, self._none, self._found, self._bins, self._begins),
             *(np.uint32(1), self._state, FIRST),
         )
-
-    def _pieces(self, frontier: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
-        """Cut a frontier, ascending, into rows that fit a chunk.
-
-        Yields the first vertex of a range, or None; offsets; targets, or a slice of the rows; the
-        numbers of the frontier's rows among these; and their vertices.
-        """
-        indptr = self._graph.indptr
-        begins = np.asarray(indptr[frontier], np.int64)
-        degrees = np.asarray(indptr[frontier + 1], np.int64) - begins
-        some = degrees > 0
-        frontier, begins, degrees = frontier[some], begins[some], degrees[some]
-        if not frontier.size:
-            return
-        long = degrees > self._edges // 2
-        for vertex, begin, degree in zip(frontier[long], begins[long], degrees[long], strict=True):
-            for at in range(0, int(degree), self._edges):
-                size = min(self._edges, int(degree) - at)
-                rows = slice(int(begin) + at, int(begin) + at + size)
-                yield None, np.array([0, size]), rows, np.zeros(1, np.int64), vertex[None]
-        frontier, begins, degrees = frontier[~long], begins[~long], degrees[~long]
-        place = 0
-        ends = begins + degrees
-        sums = np.concatenate([[0], np.cumsum(degrees)])
-        while place < frontier.size:
-            # As many rows of a range as fit, if that is not much more than what is wanted of it.
-            last = int(np.searchsorted(ends, begins[place] + self._edges, side="right"))
-            last = min(
-                last,
-                int(np.searchsorted(frontier, frontier[place] + self._edges, side="right")),
-            )
-            span = int(ends[last - 1] - begins[place])
-            wanted = int(sums[last] - sums[place])
-            if span <= GATHER_COST * wanted:
-                first = int(frontier[place])
-                offsets = np.asarray(indptr[first : int(frontier[last - 1]) + 2], np.int64)
-                rows = slice(int(offsets[0]), int(offsets[-1]))
-                numbers = frontier[place:last] - first
-                yield first, offsets - offsets[0], rows, numbers, frontier[:0]
-            else:
-                last = int(np.searchsorted(sums, sums[place] + self._edges, side="right")) - 1
-                counts = degrees[place:last]
-                offsets = np.concatenate([[0], np.cumsum(counts)])
-                places = np.arange(offsets[-1]) + np.repeat(
-                    begins[place:last] - offsets[:-1], counts
-                )
-                numbers = np.arange(last - place)
-                yield None, offsets, self._rows[places], numbers, frontier[place:last]
-            place = last
-
-    def _copy(
-        self,
-        chunk: _Chunk,
-        indptr: NDArray[Any],
-        rows: slice | NDArray[Any],
-        vertices: NDArray[Any],
-        names: NDArray[Any],
-    ) -> None:
-        """Copy rows to a chunk, once the launch that reads it has ended."""
-        finish_copy(*chunk.under_way)  # the staging is free then
-        chunk.under_way.clear()
-        events = []
-        wait = [chunk.used] if chunk.used is not None else None
-        straight = isinstance(rows, slice) and self._rows.dtype == np.uint32
-        targets = self._rows[rows] if isinstance(rows, slice) else rows
-        for name, array, target in (
-            ("indptr", indptr, chunk.indptr),
-            ("vertices", vertices, chunk.vertices),
-            ("names", names, chunk.names),
-            ("indices", targets, chunk.indices),
-        ):
-            if not array.size:
-                continue
-            source: NDArray[Any] = targets
-            if name != "indices" or not straight:
-                source = chunk.staging[name][: array.size]
-                source[...] = array
-            self.streamed_bytes += source.nbytes
-            events.append(
-                cl.enqueue_copy(
-                    self._copies, target.buffer, source, is_blocking=False, wait_for=wait
-                )
-            )
-        self._copies.flush()
-        chunk.under_way = events
-        cl.enqueue_barrier(self.device.queue, wait_for=events)

@@ -33,7 +33,9 @@ __all__ = ["Leiden", "Louvain", "check_sizes"]
 
 MOST = 2**31 - 1
 MOST_LEVELS = 64
-TOLERANCE = 1e-3  # of modularity, on the first level; a tenth on every other
+# Of modularity, on the first level of the first iteration. On every other vertices that may move
+# are few, and a tenth is worth more than it takes.
+TOLERANCE = 1e-3
 GOLDEN = 0x9E3779B9
 
 
@@ -205,7 +207,7 @@ class _Detection(Plan):
 
             levels.order(log, level, sown)
             levels.start(log, level, given=given)
-            tolerance = TOLERANCE if depth == 0 else TOLERANCE / 10
+            tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
             passes, moves = moved(log, levels, level, scale, tolerance=tolerance, report=report)
             changed = changed or moves > 0
             found.append(

@@ -16,7 +16,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
 from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.arguments import whole
 
@@ -39,7 +39,7 @@ TURNS = 4
 
 
 @documented(Plan)
-class MultiSearch(Plan):
+class MultiSearch(FollowingPlan):
     """Independent searches over one graph, as many at a time as the device has work-groups for.
 
     The snippets say what a search does; queues, balance, barriers and memory are the library's.
@@ -125,6 +125,8 @@ class MultiSearch(Plan):
     [[0, 1, 2, 3, 4], [3, 2, 1, 0, 1]]
     """
 
+    HELD = ("_scratch",)
+
     @asking
     def __init__(  # noqa: PLR0913 - one argument a snippet
         self,
@@ -192,14 +194,6 @@ class MultiSearch(Plan):
         with self._counted():
             self._upload(progress)
         self._searched.now_seen()
-
-    def _follow(self) -> None:
-        """Let go of the rows before."""
-        self._searched.forget()
-        self.__dict__.pop("_scratch", None)
-        self.device_bytes = 0
-        self.graph = self._searched.now()
-        self._prepare(None)
 
     def _compile(self) -> None:
         config = self.config

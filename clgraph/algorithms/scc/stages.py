@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from clgraph.device.hardware.measured import SCAN_BUDGET
+from clgraph.device.hardware.measured import LAUNCH_EDGES, SCAN_BUDGET
 from clgraph.engine.choose import resolve
-from clgraph.engine.plan import Stages
+from clgraph.engine.driver import Driver
 from clgraph.engine.resolved import Mechanics
 from clgraph.engine.state import SLOT_WORDS, STATE_WORDS, stage_fields
 from clgraph.engine.strategies.config import TraversalConfig
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.schedule import Schedule
-from clgraph.engine.usual import usual_launch_work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +64,7 @@ def resolve_stages(
         schedule=type(asked)(**asked.given() | {"single_group": False}),
         limits=Limits() if alone else Limits(single_group_capacity=traits.lanes),
     )
-    work = usual_launch_work(traits)
+    work = LAUNCH_EDGES.on(traits)
     mechanics = Mechanics(
         entry=entry, launch_work=min(work, CPU_LAUNCH_WORK) if traits.is_cpu else work
     )
@@ -88,9 +87,9 @@ def compile_stages(
     first: str,
     payload: dict[str, int],
     **params: Any,
-) -> Stages:
+) -> Driver:
     """Build a kernel file for stages of a payload, that of stage `first` first."""
-    return Stages(
+    return Driver(
         device,
         name,
         name.removesuffix(".cl").replace("/", "_"),

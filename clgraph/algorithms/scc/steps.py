@@ -139,7 +139,7 @@ class Steps:
         self.source_hash = program.source_hash
         self._begin = program.kernel("scc_begin")
         self._group_size = resolved.group_size
-        groups = min(-(-n // resolved.group_size), self._stages.driver.groups)
+        groups = min(-(-n // resolved.group_size), self._stages.groups)
         self._groups = max(groups, 1)
         self._whole = (memory.allocate("ranges", 1, np.uint32), np.uint32(0))
 

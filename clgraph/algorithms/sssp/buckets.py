@@ -10,7 +10,6 @@ import numpy as np
 from clgraph.algorithms.sssp.method import Asynchronous, NearFar
 from clgraph.device.hardware.measured import (
     BUCKET_DEGREE,
-    BUCKET_HOPS,
     BUCKET_REACH,
     DRIFT_HOPS,
 )
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AsynchronousPart",
     "asynchronous_part",
-    "bucket_hops",
     "declare_bucket_queues",
     "settled_method",
 ]
@@ -84,11 +82,6 @@ def _only_running(config: SSSPConfig) -> bool:
     limits = set(config.limits.given() if config.limits else ())
     others = set(config.given()) - {"method", "schedule", "limits"}
     return not others and schedule <= RUNNING and limits <= RUNNING
-
-
-def bucket_hops(traits: DeviceTraits) -> float:
-    """How many edges out of a vertex should be as long as a bucket is wide, about."""
-    return BUCKET_HOPS.on(traits)
 
 
 class AsynchronousPart(NamedTuple):

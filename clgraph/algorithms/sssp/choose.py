@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.sssp.buckets import settled_method
 from clgraph.algorithms.sssp.config import CLASSED_VERTICES
@@ -23,7 +23,7 @@ from clgraph.algorithms.sssp.method_plans import (
 from clgraph.algorithms.sssp.resolved import ResolvedPaths
 from clgraph.device.hardware.measured import BANDS_PAY
 from clgraph.engine.blocks import rows_in_blocks
-from clgraph.engine.choose import decisions
+from clgraph.engine.choose import resolve
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.config import TraversalConfig
 from clgraph.engine.strategies.frontier import Buffer, Hubs, VertexQueue
@@ -60,23 +60,23 @@ def resolve_paths(
     if traits.is_cpu:
         # Compilers for processors take seconds over each copy of the visit, and gain nothing.
         mechanics = replace(mechanics, batch=1, wide=mechanics.wide or 0)
-    decided = decisions(
+    resolved = resolve(
         _engine(known, plan),
         traits,
         m=graph.m,
         predecessors=True,
         max_degree=graph.max_degree,
-        mean_degree=None,
         directed=graph.directed,
         mechanics=mechanics,
         blocks=rows_in_blocks(graph),
     )
     given = config.schedule.given() if config.schedule else {}
+    chosen: Any = resolved.asked  # the engine's configuration
     asked = replace(
         config,
         method=method,
-        balance=decided["asked"].balance,
-        schedule=type(decided["asked"].schedule)(**given),
+        balance=chosen.balance,
+        schedule=type(chosen.schedule)(**given),
     )
     own = {
         "method": plan.method,
@@ -85,6 +85,7 @@ def resolve_paths(
         "claims": plan.method.claims or "stamped",
         **(plan.more or {}),
     }
+    decided = {field.name: getattr(resolved, field.name) for field in fields(resolved)}
     return ResolvedPaths(**decided | {"asked": asked} | own)
 
 

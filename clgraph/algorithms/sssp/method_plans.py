@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.algorithms.sssp.buckets import asynchronous_part, bucket_hops
+from clgraph.algorithms.sssp.buckets import asynchronous_part
 from clgraph.algorithms.sssp.config import CLASSED_VERTICES
 from clgraph.algorithms.sssp.method import (
     Asynchronous,
@@ -18,17 +18,18 @@ from clgraph.algorithms.sssp.method import (
 )
 from clgraph.device.hardware.measured import (
     BAND_HOPS,
+    BUCKET_HOPS,
     CORE_HOPS,
     CORE_SINGLE_GROUP_EDGES,
     DRIFT_HOPS,
     DRIFTING_HOPS,
+    LAUNCH_EDGES,
     NEAR_HOPS,
     SPARSE_CORE_HOPS,
 )
 from clgraph.engine.resolved import USUAL, Mechanics
 from clgraph.engine.strategies.frontier import Buffer
 from clgraph.engine.strategies.schedule import Persistent, Stepped
-from clgraph.engine.usual import usual_launch_work
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def plan_of(config: SSSPConfig, method: Method, known: Known) -> MethodPlan:
         return MethodPlan(replace(method, claims=claims), **common)
     narrow = core_hops(graph, traits)
     if isinstance(method, Asynchronous):
-        width = weights.step(method.delta, bucket_hops(traits))
+        width = weights.step(method.delta, BUCKET_HOPS.on(traits))
         return _asynchronous(replace(method, delta=width), known, common)
     if isinstance(method, SelfTuning):
         return _tuned(config, replace(method, claims=claims), known, common)
@@ -269,7 +270,7 @@ def _tuned(
         stepped=controller == "host",
         # Power is looked at where a launch pauses: some ten times a second.
         mechanics=Mechanics(
-            launch_work=usual_launch_work(traits) // (8 if method.power_target else 1)
+            launch_work=LAUNCH_EDGES.on(traits) // (8 if method.power_target else 1)
         ),
         more={"unit": unit, "set_point": float(method.set_point or usual)},
     )

@@ -341,6 +341,7 @@ class SSSP(SearchPlan):
             "delta": weights.dtype.type(0 if tuned else self.config.delta),
             "finish": np.uint32(finish),
         }
+        given |= buffers.arguments()
         if self._in_place:
             given["cells"] = buffers.distances
         while True:
@@ -349,7 +350,7 @@ class SSSP(SearchPlan):
             if tuned:
                 tuned.follow()
             between = tuned.follow if tuned else None
-            outcome = self._search(buffers, given, order=order, between=between)
+            outcome = self._stages.run(given, order=order, between=between)
             if not outcome.status_flags & (FLAG_ROUNDS | FLAG_BELOW):
                 return outcome
             refuse_cycle(self.graph, weights, self._lengths_so_far(buffers))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clgraph.dynamic.maintained.following import Change
     from clgraph.dynamic.maintained.odds import Odds
     from clgraph.dynamic.storage.store import Store
-    from clgraph.engine.plan import Stages
+    from clgraph.engine.driver import Driver
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["Followed", "Keys", "Maintenance", "Span"]
@@ -162,7 +162,7 @@ class Maintenance:
         self._kernels: dict[str, Kernel] = {}
         self._resolved = resolve_stages(config, device.traits, WIDE, entry="vertex")
         self._table = self._declared()
-        self._stages: Stages | None = None
+        self._stages: Driver | None = None
 
     @staticmethod
     def _declared() -> Table:
@@ -341,7 +341,7 @@ class Maintenance:
             mode=outcome.mode,
         )
 
-    def _compiled(self) -> Stages:
+    def _compiled(self) -> Driver:
         traits = self._device.traits
         stages = compile_stages(
             self._device,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device, Kernel
+    from clgraph.dynamic.parts import Rows
     from clgraph.dynamic.storage.blocks import Blocks
     from clgraph.dynamic.storage.freelists import FreeLists
     from clgraph.dynamic.updating import Updater
@@ -150,6 +151,11 @@ class Kernels:
             config = {"config": self._config, **self._params[file], **params}
             kernel = self._kernels[key] = load(self.device, file, **config).kernel(name)
         Sweeper(self.device, items).launch(log, kernel, *args)
+
+    def launch_rows(self, log: SweepLog, name: str, items: int, rows: Rows, *args: Any) -> None:
+        """Enqueue a kernel about all rows, or about those that are listed."""
+        params = {} if rows.listed is None else {"listed": True}
+        self.launch(log, name, items, *rows.args, *args, **params)
 
 
 def copied(source: Allocation, target: Allocation, count: int) -> cl.Event:

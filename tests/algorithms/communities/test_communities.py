@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from clgraph.algorithms.communities import moving
+from clgraph.algorithms.communities import detection, moving
 from clgraph.algorithms.communities.scale import Scale, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity, verify_communities
 from clgraph.engine.sweeps import SweepLog
@@ -273,6 +273,23 @@ def test_more_iterations_are_no_worse(device):
     found = [plan.run(iterations=k) for k in (1, 3)]
     assert found[1].modularity >= found[0].modularity
     assert max(level["iteration"] for level in found[1].stats.levels) > 0
+
+
+def test_few_moves_are_looked_for_longer(any_device, monkeypatch):
+    """Only the first level of the first iteration ends where there is still something to gain."""
+    asked = []
+
+    def noting(log, levels, level, scale, *, tolerance, report):
+        asked.append(tolerance)
+        return moving.moved(log, levels, level, scale, tolerance=tolerance, report=report)
+
+    monkeypatch.setattr(detection, "moved", noting)
+    plan = cg.Leiden(cg.generate.kron(8, seed=3), device=any_device)
+    found = plan.run(iterations=2)
+    assert {level["iteration"] for level in found.stats.levels} == {0, 1}
+    assert asked[0] == pytest.approx(detection.TOLERANCE)
+    assert len(asked) == len(found.stats.levels)
+    np.testing.assert_allclose(asked[1:], detection.TOLERANCE / 10)
 
 
 @on_both

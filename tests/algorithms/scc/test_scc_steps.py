@@ -13,6 +13,7 @@ from digraphs import (
     comb,
     cycle,
     dag,
+    different_presets,
     digraph,
     nested_cycles,
     oracle,
@@ -49,7 +50,7 @@ def steps_of(graph, device, **config):
 
 
 @on_both
-@pytest.mark.parametrize("preset", cg.SCCConfig.presets())
+@pytest.mark.parametrize("preset", different_presets())
 def test_every_preset(preset, device):
     """Scc checklist 1, 18 and 19: presets, the rows of table 9.3 and the baselines."""
     for name in SHAPES if device.traits.lanes > 1 else SHAPES[:3]:

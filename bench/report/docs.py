@@ -46,6 +46,10 @@ TITLES = {
     "cores": "Core numbers of every vertex",
     "independent-set": "A maximal independent set",
     "coloring": "A greedy colouring",
+    "eigenvector": "Eigenvector centrality of every vertex",
+    "hits": "Hubs and authorities",
+    "katz": "Katz centrality of every vertex",
+    "walks": "A random walk of forty steps from every vertex",
     "expansion": "Load balancing alone: the owner of every edge",
 }
 

@@ -9,9 +9,11 @@
 // a few work-items a vertex u, which take its edges in turn. For graphs of low degree. The first edge
 // of a row has no x before it.
 //
-// What is counted of x and of v goes to tallies of the row of u in local memory, which its work-items
-// share, so that vertices take at most one global atomic for an edge that closes triangles. They are
-// added to zeros: each run leaves zeros for the next one in `spare`.
+// What is counted of x and of v goes to tallies of the row of u, so that vertices take at most one
+// global atomic for an edge that closes triangles. Where a work-item has the row to itself and counts
+// are small, tallies are bytes of a register, and its edges are taken from the last to the first: what
+// is counted of v as an x is then known when its edge comes. Else they are in local memory, which the
+// work-items of a row share. They are added to zeros: each run leaves zeros for the next one in `spare`.
 //
 // Supports of edges: each edge intersects whole rows, four places at a time, and its support is
 // stored at both of its places. That finds each triangle three times, and needs neither atomics nor
@@ -26,9 +28,12 @@ ${group.declarations()}
 ${intersect.functions()}
 ${intersect.block_functions("offset_t")}
 
-#define TALLIES ${config.tallies}u      // edges of a row counted in local memory
+#define TALLIES ${config.tallies}u      // edges of a row that are tallied
 #define SPAN ${config.span}u            // work-items of a row
-% if config.shared:
+% if config.tallied == "register":
+#define TALLY(i) ((uint)(tally >> (8u * (i))) & 0xffu)
+#define TALLY_ADD(i, x) tally += (ulong)(x) << (8u * (i))
+% elif config.shared:
 #define TALLY(i) tally[i]
 #define TALLY_ADD(i, x) atomic_add(&TALLY(i), (x))
 % else:
@@ -43,7 +48,7 @@ ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
     ulong total = 0ul;
-% if config.per == "vertex":
+% if config.per == "vertex" and config.tallied == "local":
 % if config.shared:
     __local uint tallies[(TALLIES + 1u) * (${config.group_size} / SPAN)];
     __local uint *const tally = tallies + get_local_id(0) / SPAN * (TALLIES + 1u);
@@ -78,11 +83,23 @@ ${signature.parameters(arguments, last=True)}\
 % endif
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
-        uint of_u = 0u, tallied = 0u;
+% if config.tallied == "register":
+        ulong tally = 0ul;
+% else:
+        uint tallied = 0u;                      // edges that have a tally
 % endif
+        uint of_u = 0u;
+% endif
+% if config.per == "vertex" and config.tallied == "register":
+        uint k = 0u;
+        while (k < degree && a[k] < u) ++k;
+        while (k > 1u) {
+            const uint v = a[--k];
+% else:
         for (uint k = (uint)(slot % SPAN)${" + 1u" if config.per != "edge" else ""}; k < degree; k += SPAN) {
             const uint v = a[k];
             if (v >= u) break;
+% endif
             uint both = 0u;
             const offset_t other = ${row_at.first("v")};
             const uint nb = (uint)(${row_at.behind("v")} - other);
@@ -110,14 +127,22 @@ ${signature.parameters(arguments, last=True)}\
             </%intersect:each_match>
 % endif
 % if config.per == "vertex":
+% if config.tallied == "register":
+            const uint met = both + (k < TALLIES ? TALLY(k) : 0u);
+            if (met) ADD(found[v], met);
+% else:
             if (both) tallied = min(k + 1u, TALLIES);
             if (both && k < TALLIES) TALLY_ADD(k, both);
             else if (both) ADD(found[v], both);
+% endif
             of_u += both;
 % endif
             total += both;
         }
 % if config.per == "vertex":
+% if config.tallied == "register":
+        if (TALLY(0u)) ADD(found[a[0]], TALLY(0u));
+% else:
 % if config.shared:
         // The work-items of a row lie side by side in a SIMD group.
         lane_converge();
@@ -135,6 +160,7 @@ ${signature.parameters(arguments, last=True)}\
             if (met) ADD(found[a[i]], met);
             TALLY(i) = 0u;
         }
+% endif
         if (of_u) ADD(found[u], of_u);
 % if config.shared:
         lane_converge();

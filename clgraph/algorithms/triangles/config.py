@@ -6,11 +6,12 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from clgraph.engine.strategies.parameters import check_number
-from clgraph.engine.strategies.presets import Presets, check_origin
+from clgraph.engine.strategies.presets import TUNED, Presets, check_origin
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
+    from clgraph.engine.blocks import Changing
 
 __all__ = [
     "Bitmap",
@@ -254,6 +255,33 @@ class TrianglesConfig(Presets):
             if getattr(self, field.name) != field.default
         )
         return f"TrianglesConfig({', '.join(given)})"
+
+    @classmethod
+    def needs_packed(
+        cls, config: TrianglesConfig | str | None, graph: Changing, *, clean: bool
+    ) -> str:
+        """Say what packed rows of a dynamic graph are needed for; "" where rows in blocks will do.
+
+        Parameters
+        ----------
+        config : TrianglesConfig or str, optional
+            As it was given.
+        graph : DynamicGraph
+            Whose rows they are.
+        clean : bool
+            Whether self-loops and parallel edges are to be left out.
+        """
+        if clean:
+            return "clean=True makes others of them"
+        if not graph.sorted:
+            return "they do not ascend"
+        if graph.rows.pointer.dtype.itemsize == 8:
+            return "places of 64 bits are not for triangles"
+        if isinstance(config, str) and config.partition(":")[0] == TUNED:
+            return f"config={config!r} looks for a graph with statistics like theirs"
+        if cls.of(config).cover:
+            return "cover=True chooses vertices by them"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
-from clgraph.engine.plan import Plan
-from clgraph.engine.strategies.presets import TUNED
+from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.primitives import group_size
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
     from clgraph.dynamic.graph import DynamicGraph
-    from clgraph.engine.blocks import Changing
     from clgraph.graph import Graph
 
 __all__ = ["BLOCK", "MAX_TRIANGLES", "PERS", "Per", "Triangles"]
@@ -42,7 +40,7 @@ BLOCK = 1 << 24
 
 
 @documented(Plan)
-class Triangles(Plan):
+class Triangles(FollowingPlan):
     """Triangles, compiled for one graph and device.
 
     Parameters
@@ -79,6 +77,8 @@ class Triangles(Plan):
            WEA 2005.
     """
 
+    HELD = ("_counting", "_rooms")
+
     @asking
     def __init__(
         self,
@@ -90,7 +90,9 @@ class Triangles(Plan):
         progress: Progress | None = None,
     ) -> None:
         self._asked_for, self._clean = config, clean
-        needs = _needs_packed(graph, config, clean=clean) if is_changing(graph) else ""
+        needs = ""
+        if is_changing(graph):
+            needs = TrianglesConfig.needs_packed(config, graph, clean=clean)
         self._searched = Searched(graph, device, needs)
         with self._searched.still():
             super().__init__(self._searched.now(), self._searched.device)
@@ -118,14 +120,6 @@ class Triangles(Plan):
             if simple.m:
                 self._counting = counting_of(simple, self.config, self.device, progress)
         self._searched.now_seen()
-
-    def _follow(self) -> None:
-        """Let go of the rows before."""
-        self._searched.forget()
-        self.__dict__.pop("_counting", None)
-        self._rooms, self.device_bytes = {}, 0
-        self.graph = self._searched.now()
-        self._prepare(None)
 
     def _packed(self) -> Triangles:
         """Give a plan for the rows that there are now, packed."""
@@ -387,21 +381,6 @@ class Triangles(Plan):
             wrong = not np.array_equal(values, expected)
         if wrong:
             raise VerificationError(f"the triangles per {per} are not those found in another way.")
-
-
-def _needs_packed(graph: Changing, config: TrianglesConfig | str | None, *, clean: bool) -> str:
-    """Say what packed rows of a dynamic graph are needed for; "" where rows in blocks will do."""
-    if clean:
-        return "clean=True makes others of them"
-    if not graph.sorted:
-        return "they do not ascend"
-    if graph.rows.pointer.dtype == np.uint64:
-        return "places of 64 bits are not for triangles"
-    if isinstance(config, str) and config.partition(":")[0] == TUNED:
-        return f"config={config!r} looks for a graph with statistics like theirs"
-    if TrianglesConfig.of(config).cover:
-        return "cover=True chooses vertices by them"
-    return ""
 
 
 def _nothing(per: str, graph: Graph) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ __all__ = ["RowCounting"]
 FEW_NEIGHBOURS = 8  # stored edges of a vertex, on average, that one work-item takes
 SPAN = 4  # work-items of a row of more
 TALLIES = 12  # edges of a row that are counted in local memory
+BYTES = 8  # of a register, which count up to 255 each
 # Elements of a row in registers, for rows of so many times fewer on average; of others in a table.
 TILES, TILE_SLACK = (4, 8), 1.3
 SLOTS, WIDE_SPAN = 128, 8
@@ -48,7 +49,7 @@ class RowCounting(Counting):
         self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
         self._sums: tuple[Allocation, ...] = ()
 
-    def _kept(self, per: str) -> tuple[str, dict[str, int]]:
+    def _kept(self, per: str) -> tuple[str, dict[str, Any]]:
         """Report where a row is kept, and how much of it: in registers, in a table, or nowhere."""
         given = self._given
         if per not in {"vertex", "edge"}:
@@ -88,18 +89,21 @@ class RowCounting(Counting):
     def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
         """Enqueue what counts all triangles, filling `out` as ``per`` says."""
         lanes = self.config.lanes
-        where, kept = self._kept(per)
+        where, shape = self._kept(per)
         if where:
             name = f"row_{where}"
         else:
             name = "rows"
-            width = 4 if per == "edge" else self._width
-            kept = {"span": self._span, "width": width, "tallies": TALLIES}
+            shape = {"span": self._span, "width": 4 if per == "edge" else self._width}
+            # No vertex of a row closes more triangles with its last one than that has neighbours.
+            in_bytes = self._span == 1 and self.rows.max_degree <= 255
+            shape["tallied"] = "register" if in_bytes else "local"
+            shape["tallies"] = BYTES if in_bytes else TALLIES
             # Work-items of a row share its tallies if they lie in a SIMD group.
-            kept["shared"] = per == "vertex" and 1 < self._span <= lanes and lanes % self._span == 0
-        together = self.device.traits.is_cpu and not kept.get("shared")
-        shape = {"together": together, "sum_t": self._sum_t}
-        step = self.step(f"triangles/{name}.cl", f"triangles_{name}", per, **kept, **shape)
+            shape["shared"] = per == "vertex" and 1 < self._span <= lanes and not lanes % self._span
+        shape["together"] = self.device.traits.is_cpu and not shape.get("shared")
+        shape["sum_t"] = self._sum_t
+        step = self.step(f"triangles/{name}.cl", f"triangles_{name}", per, **shape)
         for first, end in self.ranges(0, self.rows.n):
             work = {"first": first, "end": end, "anew": np.uint32(first == 0)}
             self.launch(log, step, {**work, **out})

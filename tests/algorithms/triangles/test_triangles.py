@@ -4,10 +4,11 @@ import tracemalloc
 from functools import cache
 from itertools import combinations
 
+import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import bundled_graphs, graphs
+from graphs import SHAPES, bundled_graphs, graphs
 from hypothesis import given, settings
 
 import clgraph as cg
@@ -423,6 +424,23 @@ def test_ranks_beyond_the_tallies_are_added_at_once(device):
         assert [dict(key[2:])["tallies"] for key in steps] == [2048]
 
 
+@pytest.mark.parametrize(("shared", "tallied"), [(255, "register"), (257, "local")])
+def test_tallies_of_a_short_row_are_bytes(device, shared, tallied):
+    """TC-06: unless a count may pass a byte; what has no place among eight is added at once."""
+    # Vertex 0 and the last have all others as neighbours, which close a triangle each with both.
+    others = np.arange(1, shared)
+    last, n = np.full(shared, 2000), 2001
+    hubs = np.stack([np.append(others * 0, last), np.append(others, np.arange(shared))])
+    clique = 1000 + np.array([*combinations(range(12), 2)]).T
+    graph = undirected(*np.concatenate([hubs, clique], axis=1), n=n)
+    assert graph.max_degree == shared
+    expected = np.asarray(supports_of(simple(graph)).sum(axis=1)).ravel() // 2
+    plan = cg.Triangles(graph, config=cg.TrianglesConfig(order="id"), device=device)
+    np.testing.assert_array_equal(plan.run("vertex").values, expected)
+    (step,) = (key for key in plan._counting._steps if key[1] == "vertex")
+    assert dict(step[2:])["tallied"] == tallied
+
+
 @pytest.mark.parametrize(
     ("local_bytes", "ranks"), [(8 << 10, 0), (16 << 10, 0), (17 << 10, 2048), (32 << 10, 2048)]
 )
@@ -520,6 +538,18 @@ def test_real_graphs_against_networkx(name, any_device):
         nx.average_clustering(theirs)
     )
     assert cg.transitivity(graph, device=any_device) == pytest.approx(nx.transitivity(theirs))
+
+
+@pytest.mark.parametrize("shape", ["self-loops", "isolated-vertices", "one-way-random", "clique"])
+def test_clustering_against_two_libraries(shape, any_device):
+    """Of graphs with directions, loops and parts, as they are once they are cleaned."""
+    found = cg.local_clustering(SHAPES[shape], clean=True, device=any_device, verify=True)
+    matrix = simple(SHAPES[shape])
+    network = nx.from_scipy_sparse_array(matrix)
+    np.testing.assert_allclose(found, list(nx.clustering(network).values()), rtol=1e-12)
+    other = igraph.Graph(n=matrix.shape[0], edges=np.column_stack(matrix.nonzero())).simplify()
+    theirs = other.transitivity_local_undirected(mode="zero")
+    np.testing.assert_allclose(found, theirs, rtol=1e-12)
 
 
 def test_clustering_of_few_neighbours_is_zero(pocl):

@@ -58,8 +58,8 @@ class TrussConfig(PeelingConfig):
         in, or by raising k from 3 until nothing is left. None guesses a k from the supports, and
         raises it in the small part of the graph that edges of so many triangles are; where there is
         no such part, or rows are searched, it bisects if there are so many triangles that it takes
-        less time, and else raises it from a bound or, where that has no truss, from half of it,
-        and so on; in rows from 3.
+        less time, and else raises it from a bound or, where that has no truss, from three quarters
+        of it, and so on; in rows from 3.
 
     References
     ----------

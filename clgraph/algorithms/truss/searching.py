@@ -26,6 +26,7 @@ __all__ = ["ABOVE", "LEAST_K", "bisected", "raised", "truss_order"]
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
 ABOVE = 3
+LOWERED = 3 / 4  # a guess after one that has no truss, which few rounds tell
 
 
 def truss_order(k: Any) -> int:
@@ -70,9 +71,10 @@ def raised(
         Their triangles to begin with.
     most : int, optional
         There is no truss of a greater k. It is the first guess, and where that has no truss either,
-        half of each guess is the next; default is to begin with 3, which gives all numbers.
+        three quarters of each guess are the next; default is to begin with 3, which gives all
+        numbers.
     then : callable, optional
-        Enqueues what follows each guess.
+        Enqueues what follows.
     progress : callable or True, optional
         Called with how many edges have gone.
 
@@ -94,13 +96,15 @@ def raised(
             left=peeling.items,
             levels=(guess - ABOVE, last),
             progress=progress,
-            then=then,
+            then=then if guess == lowest else None,  # of others it is not known yet
         )
         guesses.append((guess, found))
         k = last + ABOVE if found.left else found.level + ABOVE - 1
         if k >= guess or guess == lowest:
+            if then is not None and guess != lowest:
+                then()
             return k, found.left, guesses
-        last, guess = guess - 1 - ABOVE, max(guess // 2, lowest)
+        last, guess = guess - 1 - ABOVE, max(int(guess * LOWERED), lowest)
 
 
 def bisected(

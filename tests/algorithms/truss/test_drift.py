@@ -243,7 +243,7 @@ def test_who_cannot_drift(pocl):
 
 @on_both
 def test_guesses_of_the_greatest_k(device):
-    """The bound is the first; half of a guess that has no truss the next; then one by one.
+    """The bound is the first; three quarters of one that has no truss the next; then one by one.
 
     A bound of 4 is not worth a guess: without such a truss 3 would have to be found after it.
     """
@@ -266,8 +266,8 @@ def test_guesses_of_the_greatest_k(device):
             tried = found.stats.probes
             assert probes in (None, tried)
             assert [truss for _, truss in tried] == [False] * (len(tried) - 1) + [True]
-            halves = [max(k // 2, 3) for k, _ in tried[:-1]]
-            assert halves == [k for k, _ in tried[1:]]
+            lower = [max(3 * k // 4, 3) for k, _ in tried[:-1]]
+            assert lower == [k for k, _ in tried[1:]]
 
 
 @on_both

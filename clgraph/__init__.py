@@ -62,13 +62,14 @@ if TYPE_CHECKING:
     from clgraph.algorithms.multi_search.plan import MultiSearch, MultiSearchResult
     from clgraph.algorithms.multi_search.reachable import reachable
     from clgraph.algorithms.multi_search.state import State
+    from clgraph.algorithms.ranking.eigenvector import (
+        EigenvectorCentrality,
+        eigenvector_centrality,
+    )
+    from clgraph.algorithms.ranking.hits import Hits, hits
+    from clgraph.algorithms.ranking.katz import KatzCentrality, katz_centrality
     from clgraph.algorithms.ranking.pagerank import PageRank, pagerank
     from clgraph.algorithms.ranking.result import HitsResult, RankResult
-    from clgraph.algorithms.ranking.spectral import (
-        eigenvector_centrality,
-        hits,
-        katz_centrality,
-    )
     from clgraph.algorithms.scc.condensation import Condensation, condensation
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.algorithms.scc.plan import SCC, SCCResult, scc
@@ -154,14 +155,17 @@ __all__ = [
     "DividedBFS",
     "DividedSearches",
     "DynamicGraph",
+    "EigenvectorCentrality",
     "Graph",
     "GraphFormatError",
+    "Hits",
     "HitsResult",
     "IndependentSet",
     "IndependentSetResult",
     "InvalidArgumentError",
     "InvalidGraphError",
     "InvariantMiner",
+    "KatzCentrality",
     "KernelBuildError",
     "KernelTimeoutError",
     "LabelPropagation",
@@ -309,9 +313,11 @@ _HOMES = {
     "clgraph.algorithms.multi_search.config": ("MultiSearchConfig",),
     "clgraph.algorithms.multi_search.state": ("State",),
     "clgraph.algorithms.multi_search.reachable": ("reachable",),
+    "clgraph.algorithms.ranking.eigenvector": ("EigenvectorCentrality", "eigenvector_centrality"),
+    "clgraph.algorithms.ranking.hits": ("Hits", "hits"),
+    "clgraph.algorithms.ranking.katz": ("KatzCentrality", "katz_centrality"),
     "clgraph.algorithms.ranking.pagerank": ("PageRank", "pagerank"),
     "clgraph.algorithms.ranking.result": ("HitsResult", "RankResult"),
-    "clgraph.algorithms.ranking.spectral": ("eigenvector_centrality", "hits", "katz_centrality"),
     "clgraph.algorithms.scc.plan": ("SCC", "SCCResult", "scc"),
     "clgraph.algorithms.scc.condensation": ("Condensation", "condensation"),
     "clgraph.algorithms.scc.config": ("SCCConfig",),

@@ -154,7 +154,15 @@ ALGORITHMS = {
     ),
     "pagerank": Algorithm(plan(cg.PageRank), whole, lambda r: r.ranks),
     "hits": Algorithm(
-        call(cg.hits, weights=False, tol=1e-3), called_whole, lambda r: r.authorities
+        plan(cg.Hits, weights=False), lambda p, _: p.run(tol=1e-3), lambda r: r.authorities
+    ),
+    "eigenvector": Algorithm(
+        plan(cg.EigenvectorCentrality), lambda p, _: p.run(tol=1e-3), lambda r: r.ranks
+    ),
+    "katz": Algorithm(
+        plan(cg.KatzCentrality, weights=False),
+        lambda p, source: p.run(alpha=1e-3, beta=1.0 + np.arange(p.graph.n) % (2 + source % 2)),
+        lambda r: r.ranks,
     ),
     "spanning-forest": Algorithm(plan(cg.SpanningForest), whole, lambda r: r.edges),
     "independent-set": Algorithm(

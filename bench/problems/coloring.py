@@ -9,7 +9,7 @@ import numpy as np
 from clgraph import Coloring
 
 from ..peers.structure import COLORINGS, coloring_fault
-from ..runner.judged import Judged
+from ..runner.judged import Seeded
 from ..runner.problem import Least
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["PROBLEM", "Colors"]
 ORDERS = {"auto": "largest_first", "random": "random_sequential"}
 
 
-class Colors(Judged):
+class Colors(Seeded):
     """`clgraph.Coloring` of the graph without directions; the number of the repeat is the seed."""
 
     kind = "coloring"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph import IndependentSet
 
 from ..peers.structure import INDEPENDENT_SETS, set_fault
-from ..runner.judged import Judged
+from ..runner.judged import Seeded
 from ..runner.problem import Least
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PROBLEM", "MaximalSets"]
 
 
-class MaximalSets(Judged):
+class MaximalSets(Seeded):
     """`clgraph.IndependentSet` of the graph without directions; the repeat is the seed."""
 
     kind = "independent-set"

@@ -22,26 +22,17 @@ if TYPE_CHECKING:
     from .graphs import Loaded
     from .records import Record
 
-__all__ = ["Judged"]
+__all__ = ["Judged", "Seeded"]
 
 
 class Judged(Problem):
-    """A plan of the graph without directions, whose runs have the number of the repeat as seed."""
+    """A problem whose results are each looked at, whatever another right one would be."""
 
     from_sources = False
-    plan: Any
-
-    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
-        super().__init__(loaded, device, config)
-        self.graph = cleaned(loaded.graph)
 
     @abstractmethod
     def fault(self, values: NDArray[Any]) -> str:
         """Say what is wrong with a result; nothing if it is right."""
-
-    def run(self, given: int) -> Any:
-        """Run with a seed."""
-        return self.plan.run(given)
 
     def check(self, givens: Sequence[int]) -> Record:
         """Judge whole results.
@@ -60,3 +51,15 @@ class Judged(Problem):
     def describe(self) -> Record:
         """Give the configuration as decided, and the hash of what computes."""
         return {"config": self.plan.config, "source_hash": self.plan.source_hash}
+
+
+class Seeded(Judged):
+    """A plan of the graph without directions, whose runs have the number of the repeat as seed."""
+
+    def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
+        super().__init__(loaded, device, config)
+        self.graph = cleaned(loaded.graph)
+
+    def run(self, given: int) -> Any:
+        """Run with a seed."""
+        return self.plan.run(given)

@@ -1,7 +1,8 @@
 """What the runner asks of an algorithm: one class in a module named after it.
 
 ``bench/problems/bfs.py`` is the example. A case of kind ``"multi-search"`` is measured by the class
-``PROBLEM`` of ``bench/problems/multi_search.py``, a subclass of `Problem` that
+``PROBLEM`` of ``bench/problems/multi_search.py``, or of a module of that name in another of
+`FOLDERS`, a subclass of `Problem` that
 
 * compiles in ``__init__(loaded, device, config)`` and sets ``plan`` (anything with ``config`` and
   ``source_hash``; override `describe` where a plan has neither);
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Least", "Problem", "differences", "pick_sources", "problem_of"]
 
 
+FOLDERS = ("problems", "problems.centrality")
 REPEATS = 16  # of a pass, where runs do not differ
 DRAWN = 8  # sources that are drawn for each that is wanted, where some do not reach far enough
 
@@ -228,10 +230,14 @@ def problem_of(kind: str) -> type[Problem]:
         If there is no module of that name with a ``PROBLEM``.
     """
     name = kind.replace("-", "_")
-    try:
-        found: type[Problem] = importlib.import_module(f"..problems.{name}", __package__).PROBLEM
-    except (ModuleNotFoundError, AttributeError):
-        raise InvalidArgumentError(
-            f"bench/problems/{name}.py has no PROBLEM to measure {kind!r}."
-        ) from None
-    return found
+    for folder in FOLDERS:
+        try:
+            found: type[Problem] = importlib.import_module(
+                f"..{folder}.{name}", __package__
+            ).PROBLEM
+        except (ModuleNotFoundError, AttributeError):
+            continue
+        return found
+    raise InvalidArgumentError(
+        f"bench/problems/{name}.py has no PROBLEM to measure {kind!r}, nor has a folder there."
+    )

@@ -61,8 +61,14 @@ QUICK = (
     Case("truss", "rgg16", shows="local edges: few triangles an edge, few rounds"),
     Case("cores", "kron16", shows="skewed degrees: peeling by degree"),
     Case("pagerank", "kron16", shows="skewed degrees: rows of all lengths summed"),
+    Case("eigenvector", "kron16", shows="skewed degrees: hubs decide in a few iterations"),
+    Case("hits", "kron16", shows="the same by two products an iteration"),
+    Case("katz", "road500", shows="degree two: a step counts much"),
+    Case("walks", "kron16", shows="skewed degrees: hubs are met often"),
     Case("spanning-forest", "road500", shows="degree two: long chains joined"),
 )
+
+ORDERS = ("auto", "node2vec")
 
 # Sizes that a processor searches in milliseconds, beside the libraries that people use there.
 PROCESSORS = (
@@ -95,6 +101,12 @@ PROCESSORS = (
     Case("independent-set", "road1000", shows="degree two: few rounds"),
     Case("coloring", "kron18", shows="skewed degrees: as many rounds as colours, about"),
     Case("coloring", "road1000", shows="degree two: few colours"),
+    Case("eigenvector", "kron18", shows="skewed degrees: hubs decide in a few iterations"),
+    Case("hits", "kron18", shows="the same by two products an iteration"),
+    Case("katz", "kron18", shows="skewed degrees: a step counts little"),
+    Case("katz", "road1000", shows="degree two: a step counts much"),
+    Case("walks", "kron18", shows="skewed degrees: hubs are met often", presets=ORDERS),
+    Case("walks", "road1000", shows="degree two: short rows", presets=ORDERS),
 )
 
 ALL = ("all",)
@@ -156,6 +168,12 @@ _MEASURED = (
     Case("independent-set", "road", shows="degree two: few rounds"),
     Case("coloring", "kron20", shows="skewed degrees: as many rounds as colours, about"),
     Case("coloring", "road", shows="degree two: few colours"),
+    Case("eigenvector", "kron20", shows="skewed degrees: hubs decide in a few iterations"),
+    Case("hits", "web-notredame", shows="real web graph, directed"),
+    Case("katz", "kron20", shows="skewed degrees: a step counts little"),
+    Case("katz", "road", shows="degree two: a step counts much"),
+    Case("walks", "kron20", shows="skewed degrees: hubs are met often", presets=ORDERS),
+    Case("walks", "road", shows="degree two: short rows", presets=ORDERS),
 )
 
 

@@ -18,14 +18,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 import clgraph
 from clgraph import generate
@@ -33,13 +29,9 @@ from clgraph.cli.text import table
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
 
-from ..peers.communities import DETECTED, PROPAGATED
+from ..peers.contestants import FIELDS, ITERATIONS, OURS
 from ..peers.external import load as load_codes
-from ..peers.libraries import IgraphPeer, NetworkitPeer
 from ..peers.peer import version_of
-from ..peers.ranking import ALPHA, RanksNetworkit, RanksScipy
-from ..peers.spanning_forest import FORESTS
-from ..peers.truss import CORES
 from ..runner import machine
 
 if TYPE_CHECKING:
@@ -47,17 +39,13 @@ if TYPE_CHECKING:
 
     from clgraph import Device, Graph
 
-    from ..peers.external import Code
-    from ..peers.peer import Peer
+    from ..peers.contestants import Field
 
 __all__ = ["main", "page", "ratios"]
 
 SEEDS = (20261123, 1, 2)
 TURNS, LONG_S = 6, 1.0
-ITERATIONS = 20
-SAME = 1e-3  # of single-precision ranks, relatively
 WEIGHTS = (1, 1_000_000)
-OURS = "clgraph"
 
 
 def makers(scale: int) -> dict[str, Callable[[int], Graph]]:
@@ -71,230 +59,6 @@ def makers(scale: int) -> dict[str, Callable[[int], Graph]]:
         "mesh": lambda seed: generate.mesh(side, side, seed=seed, weights=WEIGHTS),
         "road": lambda seed: generate.road(side, side, seed=seed, weights=WEIGHTS),
     }
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """Somebody who does the work: `run` gives milliseconds and the answer.
-
-    Attributes
-    ----------
-    run : callable
-        Gives milliseconds and an answer.
-    told : callable
-        Gives what the record says of an answer, and ``wrong`` where it is.
-    beside : str
-        Which of ours it is compared with.
-    close : callable
-        Gives back what is not memory.
-    """
-
-    run: Callable[[], tuple[float, Any]]
-    told: Callable[[Any], dict[str, Any]] = lambda _: {}
-    beside: str = OURS
-    close: Callable[[], None] = lambda: None
-
-
-Field = dict[str, Contestant]
-
-
-def ours(plan: Any, **options: Any) -> Callable[[], tuple[float, Any]]:
-    """Give what runs a plan."""
-
-    def run() -> tuple[float, Any]:
-        result = plan.run(**options)
-        return result.stats.total_ms, result
-
-    return run
-
-
-def theirs(peer: Peer) -> Callable[[], tuple[float, Any]]:
-    """Give what runs a peer."""
-
-    def run() -> tuple[float, Any]:
-        answer, spent_ms = peer.timed(0)
-        return spent_ms, answer
-
-    return run
-
-
-def of_values(peer: Peer, told: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
-    """Give what is told of a peer's answer by its values."""
-    return lambda answer: told(peer.values(answer, 0))
-
-
-class IteratedNetworkit(RanksNetworkit):
-    """Networkit's ranks after so many iterations."""
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Iterate."""
-        centrality = self.networkit.centrality
-        done = centrality.PageRank(
-            self.graph,
-            damp=ALPHA,
-            tol=0.0,
-            distributeSinks=centrality.SinkHandling.DistributeSinks,
-        )
-        done.maxIterations = ITERATIONS
-        return done.run()
-
-
-class IteratedScipy(RanksScipy):
-    """Products with scipy's matrix."""
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Iterate."""
-        x = np.full(self.n, 1 / self.n)
-        for _ in range(ITERATIONS):
-            flow = self.pulled @ (x * self.share)
-            x = ALPHA * (flow + x[self.share == 0].sum() / self.n) + (1 - ALPHA) / self.n
-        return x
-
-
-def pagerank(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:
-    """Rank by 20 iterations, in single precision beside native codes, else in double."""
-    options: dict[str, Any] = {"tol": 0.0, "max_iter": ITERATIONS}
-    single = clgraph.PageRank(graph, dtype="float32", device=device)
-    double = clgraph.PageRank(graph, dtype="float64", device=device)
-    known = double.run(**options).ranks * graph.n
-    found = single.run(convention="gap", **options).ranks
-
-    def differ(values: Any) -> dict[str, Any]:
-        worst = float(np.abs(values - known).max())
-        return {"differs_by": worst, "wrong": not worst < SAME * float(known.max())}
-
-    def top(output: str) -> dict[str, Any]:
-        said = re.search(r"^(\d+):([\d.e+-]+)$", output, re.MULTILINE)
-        if said is None:
-            return {"wrong": True}
-        off = abs(float(said[2]) - float(found.max())) / float(found.max())
-        return {"differs_by": off, "wrong": not off < 10 * SAME}
-
-    field: Field = {
-        f"{OURS}, single": Contestant(ours(single, convention="gap", **options)),
-        f"{OURS}, double": Contestant(ours(double, **options)),
-    }
-    kinds: dict[str, type[Peer]] = {"networkit": IteratedNetworkit, "scipy": IteratedScipy}
-    for name, kind in kinds.items():
-        peer = kind(graph)
-        field[name] = Contestant(
-            theirs(peer),
-            of_values(peer, differ),
-            f"{OURS}, double",
-        )
-    for name, code in codes.items():
-        started = code(graph)
-        field[name] = Contestant(theirs(started), top, f"{OURS}, single", started.close)
-    return field
-
-
-def detected(method: str) -> Callable[[Graph, Device, Mapping[str, Code]], Field]:
-    """Give the field of Leiden or Louvain."""
-
-    def field_of(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
-        plan = {"leiden": clgraph.Leiden, "louvain": clgraph.Louvain}[method](graph, device=device)
-
-        def told(labels: Any) -> dict[str, Any]:
-            found = float(clgraph.modularity(graph, labels, device=device))
-            return {"modularity": found, "count": len(np.unique(labels))}
-
-        field: Field = {OURS: Contestant(ours(plan), lambda result: told(result.labels))}
-        for name in ("networkit", "igraph"):
-            peer = DETECTED[method][name](graph)
-            field[name] = Contestant(theirs(peer), of_values(peer, told))
-        return field
-
-    return field_of
-
-
-def propagation(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
-    """Propagate labels for ten rounds; networkit's rule is another."""
-    plan = clgraph.LabelPropagation(graph, device=device)
-    peer = PROPAGATED["networkit"](graph)
-
-    def told(labels: Any) -> dict[str, Any]:
-        return {"modularity": float(clgraph.modularity(graph, labels, device=device))}
-
-    return {
-        OURS: Contestant(ours(plan), lambda result: told(result.labels)),
-        "networkit": Contestant(
-            theirs(peer),
-            lambda answer: told(np.unique(peer.values(answer, 0), return_inverse=True)[1]),
-        ),
-    }
-
-
-def cores(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
-    """Find the core number of every vertex."""
-    plan = clgraph.Cores(graph, device=device, clean=True)
-    known = np.asarray(plan.run().numbers)
-    field: Field = {OURS: Contestant(ours(plan))}
-    for name in ("igraph", "networkit"):
-        peer = CORES[name](plan.simple)
-        field[name] = Contestant(
-            theirs(peer),
-            of_values(peer, lambda values: {"wrong": not np.array_equal(values, known)}),
-        )
-    return field
-
-
-def forest(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
-    """Find a minimum spanning forest; weights of all must be the same."""
-    plan = clgraph.SpanningForest(graph, device=device)
-    known = plan.run().weight
-    field: Field = {OURS: Contestant(ours(plan))}
-    for name in ("scipy", "igraph", "networkit"):
-        peer = FORESTS[name](graph)
-        field[name] = Contestant(
-            theirs(peer),
-            of_values(peer, lambda values: {"wrong": float(values[0]) != known}),
-        )
-    return field
-
-
-def independent(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
-    """Find a maximal independent set; networkit's is Luby's."""
-    plan = clgraph.IndependentSet(graph, device=device)
-    peer = NetworkitPeer(graph)
-    networkit = peer.networkit
-
-    def luby() -> tuple[float, Any]:
-        began = time.perf_counter()
-        found = networkit.independentset.Luby().run(peer.graph)
-        return 1e3 * (time.perf_counter() - began), found
-
-    return {
-        OURS: Contestant(ours(plan), lambda result: {"count": int(result.count)}),
-        "networkit": Contestant(luby, lambda found: {"count": int(np.sum(found))}),
-    }
-
-
-def coloring(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
-    """Colour the vertices; igraph's is greedy, by coloured neighbours."""
-    plan = clgraph.Coloring(graph, device=device)
-    peer = IgraphPeer(graph)
-
-    def greedy() -> tuple[float, Any]:
-        began = time.perf_counter()
-        found = peer.graph.vertex_coloring_greedy()
-        return 1e3 * (time.perf_counter() - began), found
-
-    return {
-        OURS: Contestant(ours(plan), lambda result: {"count": int(result.count)}),
-        "igraph": Contestant(greedy, lambda found: {"count": max(found) + 1}),
-    }
-
-
-FIELDS: dict[str, Callable[[Graph, Device, Mapping[str, Code]], Field]] = {
-    "pagerank": pagerank,
-    "leiden": detected("leiden"),
-    "louvain": detected("louvain"),
-    "propagation": propagation,
-    "cores": cores,
-    "forest": forest,
-    "independent": independent,
-    "coloring": coloring,
-}
 
 
 def raced(field: Field) -> dict[str, dict[str, Any]]:

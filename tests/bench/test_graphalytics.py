@@ -7,7 +7,10 @@ import pytest
 import clgraph as cg
 from bench.runner import suites
 from bench.runner.graphalytics import ALGORITHMS, matches, read_values, write_values
-from clgraph.errors import GraphFormatError
+from bench.runner.graphs import Loaded
+from bench.runner.problem import problem_of
+from bench.studies import graphalytics
+from clgraph.errors import GraphFormatError, InvalidArgumentError
 
 # The example graphs' kind of file: vertices with gaps, a vertex that nothing reaches.
 NAMES = np.array([2, 3, 5, 8, 13, 21])
@@ -84,6 +87,79 @@ def test_a_line_that_is_no_value_is_refused(tmp_path):
     path.write_text("1 2\n3 x\n")
     with pytest.raises(GraphFormatError, match=r"bad.txt:2"):
         read_values(path)
+
+
+ASKED = {
+    "bfs.source-vertex": 2,
+    "sssp.source-vertex": 2,
+    "pr.damping-factor": 0.85,
+    "pr.num-iterations": 10,
+    "cdlp.max-iterations": 10,
+    "algorithms": "bfs, cdlp, lcc, pr, sssp, wcc",
+}
+
+
+def data_set(folder, *, directed, references):
+    """Write the graph above as the benchmark has it: an undirected one has each edge once."""
+    asked = ASKED | {"directed": "true" if directed else "false"}
+    lines = ["# a comment", *(f"graph.tiny.{key} = {value}" for key, value in asked.items())]
+    (folder / "tiny.properties").write_text("\n".join(lines))
+    (folder / "tiny.v").write_text("".join(f"{name}\n" for name in NAMES[::-1]))
+    sources, targets, weights = GRAPH.listed_edges()
+    edges = zip(NAMES[sources], NAMES[targets], weights, strict=True)
+    (folder / "tiny.e").write_text("".join(f"{u} {v} {w}\n" for u, v, w in edges))
+    for kind, values in references.items():
+        path = folder / f"tiny-{ALGORITHMS[kind][0]}"
+        path.write_text("".join(f"{NAMES[v]} {value}\n" for v, value in values.items()))
+
+
+def test_a_data_set_is_compared_with_its_references(pocl, tmp_path, capsys):
+    data_set(tmp_path, directed=True, references=references())
+    assert graphalytics.main([str(tmp_path), "tiny", "--device", "pocl"]) == 0
+    said = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert {name for name, words in said.items() if words == "as the reference has it"} == {
+        *("BFS", "PR", "SSSP", "WCC")
+    }
+    assert said["CDLP"] == "not compared"  # there is no reference
+    assert said["LCC"].startswith("not compared: of directed graphs")
+    (tmp_path / "tiny-BFS").write_text("".join(f"{name} 1\n" for name in NAMES))
+    assert graphalytics.main([str(tmp_path), "tiny", "--device", "pocl"]) == 1
+    assert "BFS: vertex 2 has 0 instead of 1" in capsys.readouterr().out
+    (tmp_path / "tiny.e").write_text("2 4 1.0\n")
+    with pytest.raises(InvalidArgumentError, match=r"tiny\.e has an edge"):
+        graphalytics.compared(tmp_path, "tiny", pocl)
+
+
+def test_an_undirected_data_set_goes_both_ways(pocl, tmp_path):
+    clustering = {"clustering": references()["clustering"]}
+    data_set(tmp_path, directed=False, references=clustering)
+    data = graphalytics.read_data_set(tmp_path, "tiny")
+    assert data.graph.m == 2 * GRAPH.m
+    np.testing.assert_array_equal(data.names, NAMES)
+    assert data.source("bfs") == 0
+    (tmp_path / "out").mkdir()
+    found = graphalytics.compared(tmp_path, "tiny", pocl, tmp_path / "out")
+    assert found["lcc"] == ""
+    assert found["bfs"] is None
+    hops = read_values(tmp_path / "out" / "tiny-BFS.ours")
+    assert list(hops.values())[:4] == [0, 1, 1, 1]
+
+
+def test_ranks_end_by_the_rules_of_their_suite(any_device):
+    """GAP's where an iteration changes less than 1e-4 in all, Graphalytics' after ten."""
+    graph = cg.generate.rmat(8, 5, seed=2)
+    loaded = Loaded("rmat", graph, "generated", 0.0, "", None)
+    for rule, converged in (("gap", True), ("graphalytics", False)):
+        problem = problem_of("pagerank")(loaded, any_device, rule)
+        found = problem.run(0)
+        assert found.converged == converged
+        assert problem.check([0]) == {"against": "scipy"}
+        if converged:
+            least = found.iterations - 1
+            before = problem.plan.run(convention="gap", tol=0.0, max_iter=least)
+            assert found.error < 1e-4 <= before.error
+        else:
+            assert found.iterations == 10
 
 
 def test_suites_have_all_of_their_algorithms():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import clgraph as cg
+from bench.peers import contestants
 from bench.studies import processors
 from clgraph.errors import InvalidArgumentError
 
@@ -59,7 +60,7 @@ def test_who_takes_long_runs_once_more_at_most(monkeypatch):
             runs[name] += 1
             return ms, ms
 
-        return processors.Contestant(run, lambda answer: {"said": answer})
+        return contestants.Contestant(run, lambda answer: {"said": answer})
 
     found = processors.raced(
         {"clgraph": contestant("clgraph", 0.5), "slow": contestant("slow", 9.0)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from clgraph.graph import Graph
 
-__all__ = ["CONVENTIONS", "Convention", "ends_of", "spread_of", "weights_out"]
+__all__ = ["CONVENTIONS", "Convention", "ends_of", "host_matrix", "spread_of", "weights_out"]
 
 Convention = Literal["networkx", "gap", "graphalytics"]
 CONVENTIONS = ("networkx", "gap", "graphalytics")
@@ -36,6 +36,14 @@ def weights_out(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
     else:
         leaving = graph.degrees.astype(np.float64)
     return np.divide(1.0, leaving, out=np.zeros(graph.n), where=leaving > 0)
+
+
+def host_matrix(graph: Graph, *, weighted: bool) -> Any:
+    """Give the matrix float64 [n, n] on the host, for checks; each parallel edge counts."""
+    matrix = graph.to_scipy()
+    if not weighted:  # before the type changes: that adds parallel edges up
+        matrix.data = np.ones(graph.m)
+    return matrix.astype(np.float64)
 
 
 def ends_of(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, int]:

@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.ranking.arguments import (
     Convention,
     ends_of,
+    host_matrix,
     spread_of,
     weights_out,
 )
@@ -268,9 +269,7 @@ class PageRank(Plan):
             If it changes them by more.
         """
         n = self.graph.n
-        matrix = self.graph.to_scipy().astype(np.float64)
-        if not self._weighted:
-            matrix.data[:] = 1.0
+        matrix = host_matrix(self.graph, weighted=self._weighted)
         for row, error in zip(np.arange(len(ranks)), errors, strict=True):
             x = ranks[row].astype(np.float64)
             p = np.full(n, 1.0 / n) if personal is None else personal[row]

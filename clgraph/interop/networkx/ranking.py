@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from clgraph.algorithms.ranking.eigenvector import eigenvector_centrality
+from clgraph.algorithms.ranking.hits import hits
+from clgraph.algorithms.ranking.katz import katz_centrality
 from clgraph.algorithms.ranking.pagerank import pagerank
-from clgraph.algorithms.ranking.spectral import eigenvector_centrality, hits, katz_centrality
 from clgraph.interop.networkx.searching import current_device
 from clgraph.interop.networkx.serving import serves
 

@@ -201,6 +201,62 @@ def test_hits(device, name):
     np.testing.assert_allclose(result.authorities, listed(peer_authorities), atol=1e-6)
 
 
+PLANS = {
+    "eigenvector": (cg.EigenvectorCentrality, cg.eigenvector_centrality, {"max_iter": 300}),
+    "katz": (cg.KatzCentrality, cg.katz_centrality, {"alpha": 0.005}),
+    "hits": (cg.Hits, cg.hits, {"max_iter": 300}),
+}
+
+
+@on_both
+@pytest.mark.parametrize("name", PLANS)
+def test_plans_run_many_times(device, name):
+    """Runs leave nothing behind: whatever came between, one gives what a fresh plan does."""
+    graph = named_graphs()["directed"]
+    kind, call, options = PLANS[name]
+    fresh = call(graph, device=device, **options)
+    plan = kind(graph, device=device)
+    taken = plan.device_bytes
+    assert taken > 0
+    assert len(plan.source_hash) >= 16
+    for _ in range(2):
+        plan.run(tol=0, max_iter=3)
+        found = plan.run(verify=True, **options)
+        np.testing.assert_array_equal(found.ranks, fresh.ranks)
+        assert found.iterations == fresh.iterations
+        assert found.stats.device_bytes == taken  # runs take nothing that they keep
+    if name == "katz":  # kernels of its own, which leave those of a number for all as they are
+        each = plan.run(beta=np.full(graph.n, 1.0), **options)
+        np.testing.assert_allclose(each.ranks, fresh.ranks, rtol=1e-12)
+        assert each.stats.device_bytes > taken
+        np.testing.assert_array_equal(plan.run(**options).ranks, fresh.ranks)
+    else:
+        other = plan.run(nstart=np.arange(graph.n), **options)
+        np.testing.assert_allclose(other.ranks, fresh.ranks, atol=1e-4)
+    nothing = kind(cg.from_edges([], [], n=0), device=device).run(verify=True)
+    assert nothing.ranks.shape == (0,)
+    assert nothing.converged
+
+
+@on_both
+@pytest.mark.parametrize("name", PLANS)
+def test_verify_sees_wrong_scores(device, name, monkeypatch):
+    kind, _, options = PLANS[name]
+    graph = named_graphs()["directed"]
+    plan = kind(graph, device=device)
+    power = plan._affine[False] if name == "katz" else plan._power
+    columns_of = power._columns
+
+    def wrong(*args):
+        found = columns_of(*args)
+        found.x[3] *= 1.01
+        return found
+
+    monkeypatch.setattr(power, "_columns", wrong)
+    with pytest.raises(cg.VerificationError, match="another iteration"):
+        plan.run(verify=True, **options)
+
+
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 @pytest.mark.parametrize("columns", [1, 4])
 def test_rows_in_pieces(device, columns):

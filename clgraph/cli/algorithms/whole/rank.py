@@ -49,20 +49,19 @@ def _run(args: argparse.Namespace) -> Record:
         raise InvalidArgumentError("--alpha is for pagerank and katz only.")
     given = {"alpha": args.alpha, "tol": args.tol, "max_iter": args.max_iter}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if args.convention:
+        options["convention"] = args.convention
+    plans: dict[str, Any] = {
+        "pagerank": clgraph.PageRank,
+        "hits": clgraph.Hits,
+        "eigenvector": clgraph.EigenvectorCentrality,
+        "katz": clgraph.KatzCentrality,
+    }
     fixed = {"weights": not args.unweighted, "dtype": args.dtype}
 
     def make(graph: Graph, device: Any, progress: Any) -> Any:
-        if args.measure == "pagerank":
-            plan = clgraph.PageRank(graph, device=device, progress=progress, **fixed)
-            convention: Any = args.convention or "networkx"
-            return lambda: plan.run(convention=convention, **options)
-        functions: dict[str, Any] = {
-            "hits": clgraph.hits,
-            "eigenvector": clgraph.eigenvector_centrality,
-            "katz": clgraph.katz_centrality,
-        }
-        function = functions[args.measure]
-        return lambda: function(graph, device=device, **fixed, **options)
+        plan = plans[args.measure](graph, device=device, progress=progress, **fixed)
+        return lambda: plan.run(**options)
 
     def describe(graph: Graph, result: Any) -> Report:
         columns = {args.measure: result.ranks}

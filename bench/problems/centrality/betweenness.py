@@ -12,7 +12,7 @@ import numpy as np
 from clgraph.algorithms.centrality.sums import simple, vertex_sums
 from clgraph.device.rendering.sources import source_folders
 
-from ..runner.problem import Least, Problem, refuse_differences
+from ...runner.problem import Least, Problem, refuse_differences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from clgraph import Device, Graph
 
-    from ..runner.graphs import Loaded
-    from ..runner.records import Record
+    from ...runner.graphs import Loaded
+    from ...runner.records import Record
 
 __all__ = ["PROBLEM", "Betweenness"]
 

@@ -1,0 +1,1 @@
+"""Scores of vertices: what they get from their neighbours, or from paths through them."""

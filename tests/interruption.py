@@ -9,11 +9,14 @@ depends. So opcodes count that follow one of these under the same handlers, and 
 import dis
 import gc
 import sys
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
 ANSWERING = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+# What Python 3.12 does without a call, as at the end of a generator that is closed.
+INTRINSIC = "CALL_INTRINSIC"
 
 
 class SwallowedError(AssertionError):
@@ -54,7 +57,8 @@ class _Code:
         """Whether an exception of the opcode `before`, once it is done, is the same as one here."""
         key = before, place
         if key not in self._between:
-            answers = self._instructions[before].opname.startswith(ANSWERING)
+            name = self._instructions[before].opname
+            answers = name.startswith(ANSWERING) and not name.startswith(INTRINSIC)
             same = self._handlers_of(before) == self._handlers_of(place)
             self._between[key] = answers and same
         return self._between[key]
@@ -121,8 +125,12 @@ class _Interrupter(_Watch):
 
 
 def _watched(call, watch):
-    """Call with a watch; errors in finalizers, which Python reports and forgets, are errors."""
+    """Call with a watch; errors in finalizers, which Python reports and forgets, are errors.
+
+    What others have called at each garbage collection, as Hypothesis does, is not the call's.
+    """
     lost = []
+    others, gc.callbacks[:] = gc.callbacks[:], []
     before = sys.gettrace()
     reported, sys.unraisablehook = sys.unraisablehook, lost.append
     collects = gc.isenabled()
@@ -135,6 +143,7 @@ def _watched(call, watch):
             sys.settrace(before)
     finally:
         sys.unraisablehook = reported
+        gc.callbacks[:] = others
         if collects:
             gc.enable()
     if lost:
@@ -164,10 +173,22 @@ def places(call, *, opcodes=False):
     return [(site, turn) for site, times in watch.seen.items() for turn in range(1, times + 1)]
 
 
+def sites(call, *, opcodes=False):
+    """The lines or opcodes that a call comes to."""
+    return {site for site, _ in places(call, opcodes=opcodes)}
+
+
+def shared(found, part):
+    """Give the part of some places that a process has: ``(2, 5)`` is the second of five.
+
+    Which it is depends on the place alone: what polls has a few more of them in another process.
+    """
+    which, parts = part
+    return [place for place in found if zlib.crc32(repr(place).encode()) % parts == which - 1]
+
+
 def some(found, wanted, rng):
-    """Choose places: all for 0, else at most so many, evenly among the sites."""
-    if not wanted or wanted >= len(found):
-        return found
+    """Choose places: all for 0, else at most so many; each site for once before one again."""
     order = rng.permutation(len(found))
     # Any turn of each site before a second one of any.
     rank = Counter()
@@ -175,7 +196,7 @@ def some(found, wanted, rng):
     for at in order.tolist():
         keys.append((rank[found[at][0]], len(keys), at))
         rank[found[at][0]] += 1
-    return [found[at] for _, _, at in sorted(keys)[:wanted]]
+    return [found[at] for _, _, at in sorted(keys)[: wanted or len(found)]]
 
 
 def holders(kind, depth=3):

@@ -1,14 +1,18 @@
 """Options of the tests that try many inputs, interruptions and plans: few by default."""
 
+import gc
 import importlib
 import itertools
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import algorithms_list
+import numpy as np
 import pytest
 import runtimes
+from interruption import places, shared, some
 
 from clgraph.device import Device
 
@@ -36,6 +40,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--{name}", type=int, default=default, help=f"{what} (default {default})")
     group.addoption(
         "--graph", choices=("usual", "small"), default="usual", help="what plans of algorithms get"
+    )
+    group.addoption(
+        "--part",
+        default="1/1",
+        metavar="K/N",
+        help="of the places at which a call is interrupted the K-th of N parts",
     )
     group.addoption("--on", default="pocl", metavar="DEVICE", help="what plans run on (pocl)")
     group.addoption("--ledger", type=Path, metavar="FILE", help="add what was tried to this record")
@@ -77,6 +87,49 @@ def turns(ends):
     return count
 
 
+@pytest.fixture
+def chosen(effort, ends, request):
+    """Choose the places of a call that are tried while there is time, and count them."""
+    rng = np.random.default_rng(effort("seed"))
+    part = request.config.getoption("--part", default="1/1")
+    figures = request.node.user_properties
+
+    def choose(call, *ready, opcodes=False, beyond=frozenset()):
+        """Give places of a call with what each of `ready` makes, but none at the sites `beyond`."""
+        for _ in range(2):
+            call(*[make() for make in ready])  # what is done once a process, or at a second time
+        given = [make() for make in ready]
+        found = places(partial(call, *given), opcodes=opcodes)
+        assert found or opcodes  # a call that reads an attribute answers no signal
+        found = [place for place in found if place[0] not in beyond]
+        del given
+        found = shared(found, [int(number) for number in part.split("/")])
+        there = len(found)
+        found = some(found, effort("interruptions"), rng)
+        gc.collect()
+        gc.freeze()  # what is there already, so that collections cost next to nothing
+        at = len(figures)
+        for tried, place in enumerate(found):
+            figures[at:] = [("interruptions", tried), ("places", there)]
+            if time.time() > ends:
+                return
+            yield place
+        figures[at:] = [("interruptions", len(found)), ("places", there)]
+
+    yield choose
+    gc.unfreeze()
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="lines"),
+        pytest.param(True, id="opcodes", marks=pytest.mark.slow),
+    ]
+)
+def opcodes(request):
+    return request.param
+
+
 @pytest.fixture(scope="session")
 def target(request: pytest.FixtureRequest) -> Device:
     """What plans run on, where a property depends neither on lanes nor on the kind of device."""
@@ -110,5 +163,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     file = config.getoption("--ledger", default=None)
     if file is not None:
         efforts = {name: config.getoption(f"--{name}") for name in EFFORTS}
-        efforts |= {name: config.getoption(f"--{name}") for name in ("on", "graph")}
+        efforts |= {name: config.getoption(f"--{name}") for name in ("on", "graph", "part")}
         ledger.add(file, ledger.entry(config.stash[BEGAN], efforts, rows))

@@ -21,8 +21,8 @@ LEDGERS = (LEDGER, ROOT / "bench/results/h200-reliability.json")  # each of one 
 MOMENTS = "test_interruptions_at_random_moments"
 # Of a test: what it is called, which figure is what it tried, and how the figures of two runs of
 # the same case are put together.
-BY_SEED, ADDED, LONGEST = "by seed", "added", "longest"
-INJECTED = "interruptions", LONGEST
+BY_SEED, BY_PART, ADDED, LONGEST = "by seed", "by part", "added", "longest"
+INJECTED = "interruptions", BY_PART
 COUNTED = {
     "test_mutated_files": ("Mutated files, of each format", "inputs", BY_SEED),
     "test_mutated_files_that_are_no_graphs": (
@@ -35,7 +35,15 @@ COUNTED = {
     "test_runs_leave_nothing": ("Runs of one plan, of each algorithm", "runs", LONGEST),
     "test_a_run_that_is_interrupted": ("Places of runs, by injection", *INJECTED),
     "test_making_a_plan_that_is_interrupted": ("Places of making plans", *INJECTED),
+    "test_a_first_run_that_is_interrupted": ("Places of first runs alone", *INJECTED),
+    "test_building_programs_that_is_interrupted": ("Places of building programs", *INJECTED),
     "test_reading_that_is_interrupted": ("Places of copying back", *INJECTED),
+    "test_reading": ("Places of reading files", *INJECTED),
+    "test_reading_by_pyarrow": ("Places of reading files by pyarrow", *INJECTED),
+    "test_reading_a_pipe": ("Places of reading a pipe", *INJECTED),
+    "test_writing_over_another": ("Places of writing files", *INJECTED),
+    "test_keeping_a_program": ("Places of keeping what was built on disk", *INJECTED),
+    "test_generating": ("Places of generating graphs", *INJECTED),
     "test_each_allocation_fails_once": ("Allocations that fail once", "allocations", LONGEST),
     "test_two_oracles_agree_with_it": ("Calls compared with two oracles", "calls", BY_SEED),
 }
@@ -113,10 +121,10 @@ def sums(runs):
             for case, figures in run["tried"].get(test, {}).items():
                 failures += "outcome" in figures
                 seen = counts[case]
-                seed = run["asked"]["seed"] if how == BY_SEED else None
+                share = share_of(run["asked"], how)
                 count = figures.get(figure, 0)
-                seen[seed] = seen[seed] + count if how == ADDED else max(seen[seed], count)
-        each = [int(sum(of_seeds.values())) for of_seeds in counts.values()]
+                seen[share] = seen[share] + count if how == ADDED else max(seen[share], count)
+        each = [int(in_all(shares)) for shares in counts.values()]
         if each:
             found[test] = {
                 "cases": len(each),
@@ -126,6 +134,22 @@ def sums(runs):
                 "failures": failures,
             }
     return found
+
+
+def share_of(asked, how):
+    """Give what adds up with others, and which of them it is."""
+    if how == BY_PART:
+        part, _, parts = asked.get("part", "1/1").partition("/")
+        return (asked.get("graph"), parts), part
+    return None, asked["seed"] if how == BY_SEED else None
+
+
+def in_all(shares):
+    """Add up what belongs together; of several ways to divide the same, take the one with more."""
+    sums = defaultdict(int)
+    for (together, _), count in shares.items():
+        sums[together] += count
+    return max(sums.values())
 
 
 def answers(runs):

@@ -3,6 +3,7 @@
 ``python tests/fuzz/spread.py --seconds 500 --ledger FILE -- TESTS --runs 100000`` gives each test
 that pytest finds a process, one after the other, on as many cores at once as there are, and adds
 what they tried to one ledger. What counts within one process, plans and runs, is then counted so.
+With ``--parts 8`` the places at which a test interrupts a call are shared among 8 processes.
 With ``--seeds 16`` there are 16 processes instead that run all tests with a seed each: such counts
 add up. When the time is over, or at Ctrl-C, all end and what they tried is kept.
 """
@@ -38,7 +39,8 @@ def main(arguments=None):
     else:
         options = itertools.dropwhile(lambda word: not word.startswith("-"), asked.tests)
         options = list(options)
-        jobs = [[name, *options] for name in ordered(collected(asked.tests), asked.first)]
+        names = ordered(collected(asked.tests), asked.first)
+        jobs = [[name, *options, *part] for name in names for part in parts(asked.parts)]
     cores = sorted(os.sched_getaffinity(0))
     width = max(len(cores) // asked.processes, 1)
     places = [cores[at * width : (at + 1) * width] for at in range(asked.processes)]
@@ -59,6 +61,7 @@ def parsed(arguments):
     add("--seconds", type=float, default=1e9, help="when to end")
     add("--seeds", type=int, default=0, help="so many processes with all tests instead")
     add("--first-seed", type=int, default=FIRST_SEED, help="of those (default %(default)s)")
+    add("--parts", type=int, default=1, help="processes for each test of interruptions")
     add("--first", nargs="*", default=[], metavar="CASE", help="cases that take long")
     add("--ledger", type=Path, required=True, help="the record to add to")
     add("tests", nargs="+", help="tests, then options for pytest")
@@ -73,6 +76,11 @@ def collected(tests):
     if told.returncode or not names:
         sys.exit(told.stdout + told.stderr)
     return names
+
+
+def parts(count):
+    """Give the options of a test that is divided, which a whole one has none of."""
+    return [["--part", f"{at}/{count}"] for at in range(1, count + 1)] if count > 1 else [[]]
 
 
 def ordered(names, first):

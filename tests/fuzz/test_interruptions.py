@@ -6,15 +6,18 @@ An algorithm is one line in `ALGORITHMS` of algorithms_list.py.
 import gc
 import signal
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SAME, SOURCES, check, expected, fresh_graph, itself
-from interruption import holders, interrupt, places, some
+from interruption import holders, interrupt, places, shared, sites, some
 
 import clgraph as cg
 from clgraph import Graph
 from clgraph.device import waiting
+from clgraph.device.programs import program
+from clgraph.device.rendering import renderings
 from clgraph.threads import at_work
 
 # A file that was just being opened is closed by its destructor, which says so; what pytest keeps of
@@ -33,36 +36,12 @@ MOST_TRIES, MANY = 5, 20
 MOST_HELPERS = 2  # one for each thread that waits: divided searches have two
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(False, id="lines"),
-        pytest.param(True, id="opcodes", marks=pytest.mark.slow),
-    ]
-)
-def opcodes(request):
-    return request.param
-
-
-@pytest.fixture
-def chosen(effort, record_property):
-    """Choose the places of a call that are tried."""
-    rng = np.random.default_rng(effort("seed"))
-
-    def choose(call, opcodes):
-        call()  # what is done once a process
-        found = some(places(call, opcodes=opcodes), effort("interruptions"), rng)
-        record_property("interruptions", len(found))
-        return found
-
-    return choose
-
-
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_run_that_is_interrupted(name, target, chosen, opcodes):
     """A plan finds what a fresh one finds, from another vertex and from the same one."""
     algorithm = ALGORITHMS[name]
     plan = algorithm.make(fresh_graph(), target)
-    for place in chosen(lambda: algorithm.outcome(plan, SOURCES[0]), opcodes):
+    for place in chosen(lambda: algorithm.outcome(plan, SOURCES[0]), opcodes=opcodes):
         interrupt(lambda: algorithm.outcome(plan, SOURCES[0]), place, opcodes=opcodes)
         check(name, target, plan, 1)
         check(name, target, plan, 0)
@@ -72,16 +51,64 @@ def test_a_run_that_is_interrupted(name, target, chosen, opcodes):
 def test_making_a_plan_that_is_interrupted(name, target, chosen, opcodes):
     """Uploads and plans begin anew, on the same graph, and nothing stays on the device."""
     algorithm = ALGORITHMS[name]
+    make = lambda graph: algorithm.make(graph, target)  # noqa: E731
     expected(name, target)
     gc.collect()
     used = target.ledger.used_bytes
-    for place in chosen(lambda: algorithm.make(fresh_graph(), target), opcodes):
+    for place in chosen(make, fresh_graph, opcodes=opcodes):
         graph = fresh_graph()
-        interrupt(lambda g=graph: algorithm.make(g, target), place, opcodes=opcodes)
-        check(name, target, algorithm.make(graph, target), 1)
+        interrupt(lambda g=graph: make(g), place, opcodes=opcodes)
+        check(name, target, make(graph), 1)
         del graph
         gc.collect()
         assert target.ledger.used_bytes == used, f"{place}: {holders(Graph)}"
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_first_run_that_is_interrupted(name, target, chosen, opcodes):
+    """What a plan makes when it first runs is made anew: where no later run comes to."""
+    algorithm = ALGORITHMS[name]
+    fresh_plan = lambda: algorithm.make(fresh_graph(), target)  # noqa: E731
+    run = lambda plan: algorithm.outcome(plan, SOURCES[0])  # noqa: E731
+    expected(name, target)
+    plan = fresh_plan()
+    run(plan)
+    later = sites(partial(run, plan), opcodes=opcodes)
+    del plan
+    gc.collect()
+    used = target.ledger.used_bytes
+    for place in chosen(run, fresh_plan, opcodes=opcodes, beyond=later):
+        plan = fresh_plan()
+        interrupt(lambda p=plan: run(p), place, opcodes=opcodes)
+        check(name, target, plan, 1)
+        check(name, target, plan, 0)
+        del plan
+        gc.collect()
+        assert target.ledger.used_bytes == used, f"{place}: {holders(Graph)}"
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_building_programs_that_is_interrupted(name, target, chosen, opcodes):
+    """What a process remembers of kernels is whole: where a plan comes to that finds them built."""
+    algorithm = ALGORITHMS[name]
+
+    def first(graph):
+        return algorithm.outcome(algorithm.make(graph, target), SOURCES[0])
+
+    def built_anew(graph):
+        program._programs.clear()
+        renderings._texts.clear()
+        return first(graph)
+
+    expected(name, target)
+    graph = fresh_graph()
+    first(graph)
+    known = sites(lambda: first(graph), opcodes=opcodes)
+    known |= sites(lambda: first(fresh_graph()), opcodes=opcodes)
+    for place in chosen(built_anew, fresh_graph, opcodes=opcodes, beyond=known):
+        graph = fresh_graph()
+        interrupt(lambda g=graph: built_anew(g), place, opcodes=opcodes)
+        check(name, target, algorithm.make(graph, target), 1)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -91,11 +118,12 @@ def test_reading_that_is_interrupted(name, target, chosen, opcodes):
     if algorithm.read is itself:
         pytest.skip("its results are on the host already")
     plan = algorithm.make(fresh_graph(), target)
-    for place in chosen(lambda: algorithm.read(algorithm.run(plan, SOURCES[1])), opcodes):
-        result = algorithm.run(plan, SOURCES[1])
+    run = lambda: algorithm.run(plan, SOURCES[1])  # noqa: E731
+    for place in chosen(algorithm.read, run, opcodes=opcodes):
+        result = run()
         interrupt(lambda r=result: algorithm.read(r), place, opcodes=opcodes)
         found = np.array(algorithm.read(result))
-        np.testing.assert_array_equal(found, expected(name, target)[1])
+        np.testing.assert_allclose(found, expected(name, target)[1], rtol=1e-6, atol=0)
 
 
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
@@ -112,7 +140,7 @@ def test_interrupted_for_want_of_memory(name, target, chosen, opcodes, monkeypat
         kept[:] = [algorithm.run(plan, SOURCES[0])]
         kept.append(algorithm.run(plan, SOURCES[1]))
 
-    for place in chosen(run, opcodes):
+    for place in chosen(run, opcodes=opcodes):
         interrupt(run, place, opcodes=opcodes)
         for turn, result in enumerate(kept):
             np.testing.assert_array_equal(algorithm.read(result), expected(name, target)[turn])
@@ -164,6 +192,34 @@ def test_interruptions_at_random_moments(name, target, effort, record_property):
         record_property("median_ms", 1e3 * float(np.median(delays)))
         record_property("below_5_ms", sum(delay < USUAL_ANSWER_S for delay in delays))
     assert at_work().count(waiting.THREAD) <= MOST_HELPERS
+
+
+def test_places_are_shared_out_and_each_site_comes_before_another_turn():
+    found = [((name, 1), turn) for name in "abcdefgh" for turn in range(1, 6)]
+    parts = [shared(found, (which, 4)) for which in range(1, 5)]
+    assert sorted(place for part in parts for place in part) == found
+    assert max(map(len, parts)) < len(found)
+    rng = np.random.default_rng(1)
+    assert sorted(some(found, 0, rng)) == found
+    assert {site for site, _ in some(found, 0, rng)[:8]} == {site for site, _ in found}
+    assert len(some(found, 4, rng)) == 4
+
+
+def test_what_others_have_the_collector_call_is_not_interrupted():
+    """Hypothesis has a function called at each collection, where an interruption is lost."""
+    called = []
+
+    def others(phase, _):
+        called.append(phase)
+
+    gc.callbacks.append(others)
+    try:
+        assert not places(gc.collect)
+        assert not called
+        gc.collect()
+        assert called == ["start", "stop"]
+    finally:
+        gc.callbacks.remove(others)
 
 
 def test_every_plan_is_interrupted(target):

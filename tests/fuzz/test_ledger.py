@@ -29,6 +29,21 @@ def test_plans_of_two_processes_are_not_added():
     assert ledger.sums(runs)["test_plans_leave_nothing"]["sum"] == 900
 
 
+def test_parts_are_added():
+    """Of one division; what was tried whole, or divided otherwise, is the same places again."""
+    name = "test_a_run_that_is_interrupted"
+
+    def part(which, count, graph="small"):
+        asked = {"seed": 1, "graph": graph, "part": which}
+        return {"asked": asked, "tried": {name: {"lines-bfs": {"interruptions": count}}}}
+
+    runs = [part("1/2", 40), part("2/2", 50), part("2/2", 30), part("1/2", 9, "usual")]
+    assert ledger.sums(runs)[name]["sum"] == 90
+    runs += [part("1/1", 70), run(1, **{name: {"lines-bfs": {"interruptions": 60}}})]
+    assert ledger.sums(runs)[name]["sum"] == 90
+    assert ledger.sums([*runs, part("1/1", 95)])[name]["sum"] == 95
+
+
 def test_signals_are_added():
     figures = {"interruptions": 10, "below_5_ms": 9, "worst_ms": 20.0}
     slower = {"interruptions": 10, "below_5_ms": 4, "worst_ms": 80.0}

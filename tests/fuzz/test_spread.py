@@ -89,6 +89,22 @@ def test_tests_get_a_process_each(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_parts_get_a_process_each(tmp_path):
+    """Together they try every place once."""
+    counts = []
+    for parts in ("1", "3"):
+        file = tmp_path / f"{parts}.json"
+        chosen = ["-k", "test_generating and lines-star", "--interruptions", "0"]
+        whole = ["--parts", parts, "--ledger", str(file), "--", "tests/fuzz", *chosen]
+        assert spread.main(whole) == 0
+        tried = [run["tried"]["test_generating"]["lines-star"] for run in ledger.load(file)]
+        assert all(one["interruptions"] == one["places"] > 20 for one in tried)
+        counts.append(ledger.sums(ledger.load(file))["test_generating"]["sum"])
+    assert len(tried) == 3
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.slow
 def test_seeds_get_a_process_each(tmp_path):
     """All tests in each, with a seed that follows the one before."""
     file = tmp_path / "ledger.json"

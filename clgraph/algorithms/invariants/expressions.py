@@ -95,8 +95,16 @@ class Node:
         if op in MIRRORED:
             op, args = MIRRORED[op], args[::-1]
         if op in COMMUTING:
-            args = tuple(sorted(args, key=repr))
+            args = tuple(sorted(args, key=Node._order))
         return Node(op, args, self.value, self.type)
+
+    def _order(self) -> tuple[Any, ...]:
+        """Give what trees are sorted by: not their ``repr``.
+
+        That of dataclasses remembers which objects it is at, and after an interruption is never
+        done with them: objects that come to lie there then have none.
+        """
+        return (self.op, repr(self.value), self.type, *map(Node._order, self.args))
 
     def text(self, names: Sequence[str]) -> str:
         """Write it as Python would, with these names of the variables."""

@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for option, what in (
         ("--cases", "run only N cases of each test that needs a device or starts processes"),
         ("--other-cases", "run only the cases that --cases N leaves out"),
+        ("--optimised-cases", "let the compilers optimise in N cases of each such test"),
     ):
         group.addoption(option, type=_count, metavar="N", help=what)
     group.addoption(
@@ -170,6 +171,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _skip(items, "energy", "there is no power sensor here")
     items[:], left = shares.settled(items)
     config.hook.pytest_deselected(items=left)
+    if config.getoption("--optimised-cases"):
+        for item in shares.divided(items, config.getoption("--optimised-cases"))[0]:
+            item.add_marker("optimised")
     most = config.getoption("--cases") or config.getoption("--other-cases")
     if most:
         share, others = shares.divided(items, most)

@@ -62,9 +62,9 @@ def divided(items: list[pytest.Item], most: int) -> tuple[list[pytest.Item], lis
 
     The names of cases decide, which are ordered by a hash: every process of a run and every machine
     divides alike, a new test changes nothing for others, and no graph is preferred. Cases that
-    would be skipped come last, those marked long before them, and those on `FIRST` first in most
-    functions. Functions that neither
-    need a device nor start processes are quick, and all their cases are in the share.
+    would be skipped come last, those marked long or slow before them, and those on `FIRST` first in
+    most functions. Functions that neither need a device nor start processes are quick, and all
+    their cases are in the share.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def spec_of(item: pytest.Item, *fixtures: str) -> str | None:
 def place(item: pytest.Item) -> tuple[bool, bool, bool, bytes]:
     """Give what cases of a function are ordered by."""
     late = prefers_first(item) and spec_of(item) != FIRST
-    is_long = item.get_closest_marker("long") is not None
+    is_long = any(item.get_closest_marker(name) for name in ("long", "slow"))
     return is_skipped(item), is_long, late, hashed(item.nodeid)
 
 

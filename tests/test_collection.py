@@ -50,6 +50,28 @@ def test_unless_a_test_asks_for_what_users_have():
     assert os.environ["CLGRAPH_NO_OPTIMISING"] == "0"
 
 
+BUILT = """
+import os
+import pytest
+
+SLOW = [pytest.param(size, marks=pytest.mark.slow) for size in range(8)]
+
+@pytest.mark.parametrize("size", [*SLOW, 8, 9])
+def test_how(size, pocl):
+    print(f"size {size} without optimising: {os.environ['CLGRAPH_NO_OPTIMISING']}.")
+"""
+
+
+def test_one_case_of_each_test_may_have_optimised_kernels(tmp_path):
+    """And it is none of the slow ones, which would take still longer."""
+    (tmp_path / "test_made.py").write_text(BUILT)
+    options = ("-s", "--run-slow", "--optimised-cases", "1")
+    said = pytest_of(tmp_path, *options, seed=1)
+    built = dict(re.findall(r"size (\d) without optimising: (\d)\.", said))
+    assert sorted((built.pop("8"), built.pop("9"))) == ["0", "1"]
+    assert built == dict.fromkeys(map(str, range(8)), "1")
+
+
 @pytest.fixture
 def nothing_chosen(tmp_path, monkeypatch):
     """The environment of a user who set no cache folder, whose own is empty."""
@@ -127,20 +149,26 @@ def test_in_a_process(size): ...
 }
 
 
-def collected(folder, *options, seed):
-    """Names of the made-up tests that this suite's options leave, as another process sees them."""
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "--collect-only", "-q", *options]
+def pytest_of(folder, *options, seed):
+    """Run pytest on made-up tests with this suite's options, in another process."""
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long\n")
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-q", *options]
     paths = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
     env = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": paths, "PYTEST_ADDOPTS": ""}
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, env=env)
-    return [line for line in done.stdout.splitlines() if "::" in line]
+    return done.stdout
+
+
+def collected(folder, *options, seed):
+    """Names of the made-up tests that this suite's options leave, as another process sees them."""
+    said = pytest_of(folder, "--collect-only", *options, seed=seed)
+    return [line for line in said.splitlines() if "::" in line]
 
 
 def test_a_share_and_the_others_are_everything(tmp_path):
     """Every function is in the share, each case in one of both, whatever process divides them."""
     for name, text in MADE.items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: takes long\n")
     everything = collected(tmp_path, seed=1)
     share = collected(tmp_path, "--cases", "1", seed=2)
     others = collected(tmp_path, "--other-cases", "1", seed=3)

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import inspect
+import traceback
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import clgraph as cg
 from clgraph.algorithms.sssp.choose import resolve_paths
 from clgraph.algorithms.sssp.weights import Weights
+from clgraph.device.native import KernelHandle
 from clgraph.engine.choose import resolve
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -135,3 +137,24 @@ def test_paths_resolve_a_third_fewer_fields(name, pocl):
     resolved = resolve_paths(config, pocl.traits, GRAPH, Weights(GRAPH))
     assert 20 < leaves(resolved) <= 87
     assert len(str(resolved)) <= 200
+
+
+def test_a_search_is_launched_in_six_stops(pocl, monkeypatch):
+    """Issue 15: whoever reads from the call to the launch passes no layer that only hands on."""
+    library = Path(cg.__file__).parent
+    walks = []
+    enqueue = KernelHandle.enqueue
+
+    def noted(*args):
+        calls = [(Path(call.filename), call.name) for call in traceback.extract_stack()]
+        inside = [(path, name) for path, name in calls if path.is_relative_to(library)]
+        walks.append([f"{path.stem}.{name}" for path, name in inside])
+        return enqueue(*args)
+
+    monkeypatch.setattr(KernelHandle, "enqueue", noted)
+    cg.bfs(GRAPH, 0, device=pocl)
+    walk = [stop for stop in walks[0] if stop != "asked.asked"]  # what errors say of `config`
+    assert walk == [
+        *("plan.bfs", "plan.run", "driver.run", "driver._persistent", "driver._launch"),
+        "kernel.launch",
+    ]

@@ -10,7 +10,12 @@ import numpy as np
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
-from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_graph
+from clgraph.algorithms.triangles.simple import (
+    are_triangles,
+    as_stored,
+    check_simple,
+    simple_graph,
+)
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
@@ -175,7 +180,10 @@ class Triangles(FollowingPlan):
                 if changed:
                     self._follow()
                 if self.simple.m:
-                    count, values = self._run(log, preparation, per, max_triangles, prepare=prepare)
+                    with self._counted():
+                        count, values = self._run(
+                            log, preparation, per, max_triangles, prepare=prepare
+                        )
                 elif per != "total":
                     values = _nothing(per, self.graph)
             if self.simple.m:
@@ -371,8 +379,11 @@ class Triangles(FollowingPlan):
             )
         values, expected = result.values, found.values
         if per == "list":
-            values = None if values is None else np.unique(values, axis=0)
-            wrong = values is None or len(values) != found.count
+            wrong = (
+                values is None
+                or not are_triangles(values, again.simple)
+                or len(np.unique(values, axis=0)) != found.count
+            )
         elif per == "total" or values is None or expected is None:
             wrong = False
         else:

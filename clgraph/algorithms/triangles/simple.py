@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
 
-__all__ = ["as_stored", "check_simple", "cleaned", "simple_graph"]
+__all__ = ["are_triangles", "as_stored", "check_simple", "cleaned", "simple_graph"]
 
 
 def simple_graph(
@@ -120,9 +120,33 @@ def as_stored(values: NDArray[Any], simple: Graph, graph: Graph) -> NDArray[Any]
         spread[kept] = values
         return spread
     n = np.int64(graph.n)
-    keys = np.repeat(np.arange(n), simple.degrees) * n + simple.indices
     wanted = np.repeat(np.arange(n), graph.degrees) * n + graph.indices
-    if not len(keys):
+    if not simple.m:
         return np.zeros(len(wanted), values.dtype)
+    at, there = _places(simple, wanted)
+    return np.where(there, values[at], values.dtype.type(0))
+
+
+def are_triangles(corners: NDArray[np.int64], graph: Graph) -> bool:
+    """Report whether edges of the graph, which ascend in its rows, join all three corners of each.
+
+    Parameters
+    ----------
+    corners : int64 array [t, 3]
+        Vertices.
+    graph : Graph
+        Without self-loops and parallel edges.
+    """
+    if not graph.m:
+        return not len(corners)
+    sides = (corners[:, :2], corners[:, 1:], corners[:, ::2])
+    return all(_places(graph, side[:, 0] * graph.n + side[:, 1])[1].all() for side in sides)
+
+
+def _places(graph: Graph, wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where edges u, v, given as u * n + v, are stored in a graph of some, and which are."""
+    n = np.int64(graph.n)
+    keys = np.repeat(np.arange(n), graph.degrees) * n + graph.indices
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, values[at], values.dtype.type(0))
+    there: NDArray[np.bool_] = keys[at] == wanted
+    return at, there

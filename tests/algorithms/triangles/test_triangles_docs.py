@@ -52,3 +52,44 @@ def test_the_recorded_runs_meet_the_bars():
         if edge_ms is not None:
             assert graph["edge"]["with_ms"] <= edge_ms
             assert graph["vertex"]["with_ms"] <= 1.5 * graph["total"]["with_ms"]
+
+
+def test_no_preset_is_ahead_of_auto():
+    """By more than noise, which two runs of one configuration show: on "kron" auto is "bitmap"."""
+    (record,) = re.findall(r"\]\((\S*/h200-\S*?\.json)\)", PAGE.read_text("utf-8"))
+    graphs = json.loads((PAGE.parent / record).read_text("utf-8"))["graphs"]
+    tried = [graph for graph in graphs.values() if "presets" in graph]
+    assert len(tried) == 4
+    for graph in tried:
+        assert len(graph["presets"]) == 5
+        least_ms = min(preset["with_ms"] for preset in graph["presets"].values())
+        assert graph["total"]["with_ms"] <= 1.05 * least_ms
+
+
+# Of two cores: how the study names a graph, and what stands for it on the page.
+PEERED = {
+    "kron": "Kronecker, scale 16",
+    "kron+2": "Kronecker, scale 18",
+    "rgg": "geometric, 65,536 vertices",
+    "road": "road-like, 243,750 vertices",
+}
+
+
+def test_the_recorded_peers_are_behind_and_on_the_page():
+    """At least 2.5 times as fast as igraph and as fast as GAP, in one run on two cores."""
+    text = PAGE.read_text("utf-8")
+    (record,) = re.findall(r"\]\((\S*/pocl-\S*?peers\.json)\)", text)
+    found = json.loads((PAGE.parent / record).read_text("utf-8"))
+    assert not found["dirty"]
+    graphs = {key.partition("/")[0]: graph for key, graph in found["graphs"].items()}
+    assert set(graphs) == set(PEERED)
+    for key, graph in graphs.items():
+        ours, theirs = graph["total_ms"], graph["peers_ms"]
+        assert not graph["wrong"]
+        assert theirs["igraph"] >= 2.5 * ours
+        assert theirs["gap"] >= ours
+        (row,) = (line for line in text.splitlines() if line.startswith(f"| {PEERED[key]} | "))
+        said = [float(cell.replace(",", "")) for cell in row.split("|")[2:5]]
+        digits = 0 if ours > 100 else 1
+        for shown, timed in zip(said, (ours, theirs["igraph"], theirs["gap"]), strict=True):
+            assert shown in {round(timed, digits), round(timed)}

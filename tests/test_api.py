@@ -248,6 +248,13 @@ def test_results_and_their_stats(any_device):
     assert r.stats.total_ms >= r.stats.kernel_ms >= 0
 
 
+@pytest.mark.parametrize("plan", [cg.BFS, cg.SSSP])
+def test_predecessors_are_the_second_argument_of_a_search(plan, any_device):
+    for wanted in (False, True):
+        found = plan(WEIGHTED, wanted, device=any_device).run(0).predecessors
+        assert (found is not None) == wanted
+
+
 def check_stats(stats, edges):
     assert stats.total_ms > 0
     assert stats.kernel_ms >= 0

@@ -150,6 +150,18 @@ def test_small_graphs_and_single_searches_do_not_pay(caplog):
     assert not graph.__networkx_cache__.get("backends")
 
 
+def test_what_is_converted_already_pays_sooner():
+    """Of as many nodes and edges, or with as many sources, as would not pay for a conversion."""
+    graph = nx.gnm_random_graph(2000, 30_000, seed=1)
+    calls = [("connected_components", {}), ("betweenness_centrality", {"k": 20})]
+    for name, more in calls:
+        assert isinstance(backend.should_run(name, (graph,), more), str)
+    assert backend.should_run("betweenness_centrality", (graph,), {}) is True
+    nx.is_connected(graph, backend="clgraph")
+    for name, more in calls:
+        assert backend.should_run(name, (graph,), more) is True
+
+
 @pytest.mark.usefixtures("first_choice")
 def test_large_calls_run_on_the_backend(caplog):
     graph = nx.gnm_random_graph(1500, 6000, seed=1)

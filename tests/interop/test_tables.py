@@ -72,6 +72,23 @@ def test_2_other_sources_give_the_same_graph(table, graph):
     assert cg.from_csv(io.StringIO("0 1\n1 2\n"), sep=" ", header=None).m == 2
 
 
+def test_columns_of_a_file_by_place():
+    text = "score from to\n7 a b\n8 b c\n"
+    found = cg.from_csv(io.StringIO(text), 1, 2, 0, sep=" ")
+    assert found.labels.tolist() == ["a", "b", "c"]
+    assert (found.indices.tolist(), found.weights.tolist()) == ([1, 2], [7, 8])
+    with pytest.raises(cg.InvalidArgumentError, match="3 columns, so there is no column 3"):
+        cg.from_csv(io.StringIO(text), 1, 3, sep=" ")
+
+
+def test_a_graph_of_igraph_keeps_directions_names_and_weights():
+    given = igraph.Graph([(0, 1), (1, 2)], edge_attrs={"weight": [2, 5]})
+    given.vs["name"] = ["a", "b", "c"]
+    found = cg.from_igraph(given)
+    assert found.labels.tolist() == ["a", "b", "c"]
+    assert found.to_scipy().toarray().tolist() == [[0, 2, 0], [2, 0, 5], [0, 5, 0]]
+
+
 def test_4_undirected_graphs_have_both_directions(table):
     both = cg.from_pandas(table.iloc[[0, 2]], "from", "to", directed=False)
     assert (both.m, both.directed) == (4, False)
@@ -170,6 +187,23 @@ def test_13_components_by_name(graph, any_device):
     assert list(graph.component_of("atm", device=any_device)) == NAMES[:4]
 
 
+@pytest.mark.parametrize("sources", [3, 60])
+def test_15_many_sources_are_one_run(sources, any_device, monkeypatch):
+    """Work-groups take sources in turn on the device; the host asks once."""
+    graph = cg.from_pandas(random_table(), "from", "to", "w")
+    asked = []
+    run = cg.MultiSearch.run
+    monkeypatch.setattr(
+        cg.MultiSearch,
+        "run",
+        lambda plan, some, **more: asked.append(len(some)) or run(plan, some, **more),
+    )
+    names = (list(graph.vertices) * 2)[:sources]
+    for search in (graph.bfs, graph.sssp_distances):
+        search(names, batch="per_group", device=any_device)
+    assert asked == [sources, sources]
+
+
 def test_16_blocks_are_parts_of_the_whole(any_device):
     graph = cg.from_pandas(random_table(), "from", "to", "w")
     names = list(graph.vertices)[:11]
@@ -261,6 +295,15 @@ def test_18_names_that_are_wrong_repeated_or_none(graph, any_device):
     twice = graph.bfs(["atm", "p53", "atm"], device=any_device)
     assert twice.iloc[0].equals(twice.iloc[2])
     assert twice.index.tolist() == ["atm", "p53", "atm"]
+
+
+def test_numbers_that_are_no_vertices(any_device):
+    """Where vertices have no names; also what only looks like a number."""
+    graph = cg.from_edges([0, 1], [1, 2], n=4)
+    assert graph.bfs([3, np.int64(0)], device=any_device).to_numpy()[:, 2].tolist() == [-1, 2]
+    for wrong in (4, -1, True, 1.0, "1"):
+        with pytest.raises(KeyError, match="is not a vertex"):
+            graph.bfs([wrong], device=any_device)
 
 
 def test_18_self_loops_parallel_edges_and_vertices_alone(any_device):

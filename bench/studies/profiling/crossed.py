@@ -65,15 +65,18 @@ PLANS: dict[str, tuple[bool, Callable[[Graph, Device], Any]]] = {
         lambda graph, device: clgraph.SCC(graph, config="multistep", device=device),
     ),
     "page rank": (False, lambda graph, device: clgraph.PageRank(graph, device=device)),
-    "cores": (False, lambda graph, device: clgraph.Cores(graph, device=device)),
+    "cores": (False, lambda graph, device: clgraph.Cores(graph, clean=True, device=device)),
     "colouring": (False, lambda graph, device: clgraph.Coloring(graph, device=device)),
     "independent set": (False, lambda graph, device: clgraph.IndependentSet(graph, device=device)),
     "label propagation": (
         False,
         lambda graph, device: clgraph.LabelPropagation(graph, device=device),
     ),
-    "truss": (False, lambda graph, device: clgraph.Truss(graph, device=device)),
+    "truss": (False, lambda graph, device: clgraph.Truss(graph, clean=True, device=device)),
 }
+
+
+UNDIRECTED = frozenset({"cores", "colouring", "independent set", "truss"})
 
 
 def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
@@ -166,16 +169,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     record: dict[str, Any] = {"machine": machine.describe(device, args.commit), "kernels": []}
     ceilings = ceilings_of(characterise(device, QUICK))
     record["ceilings"] = None if ceilings is None else ceilings.record()
-    known: dict[tuple[str, bool], Graph] = {}
+    known: dict[tuple[str, bool, bool], Graph] = {}
     for name in args.plans[part - 1 :: parts]:
         weighted, make = PLANS[name]
         for graph in args.graphs:
             if time.perf_counter() - began > args.seconds:
                 continue
-            if (graph, weighted) not in known:
-                known[graph, weighted] = suite_graphs.find(graph, weighted=weighted).graph
+            key = graph, weighted, name in UNDIRECTED
+            if key not in known:
+                found = suite_graphs.find(graph, weighted=weighted).graph
+                known[key] = found.symmetrized() if key[2] else found
             try:
-                plan = make(known[graph, weighted], device)
+                plan = make(known[key], device)
                 rows = rows_of(name, graph, plan, device, args.repeats)
             # A study of many kernels goes on without one of them.
             except Exception as error:

@@ -189,6 +189,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             record["kernels"] += rows
             spent = time.perf_counter() - began
             print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
+            if args.output is not None:  # should it be ended from outside
+                args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
     record["left_out"] = crossed_errors(record["kernels"])
     record["seconds"] = time.perf_counter() - began
     if args.output is not None:

@@ -159,6 +159,8 @@ class Totals:
     balance : float or None
         Mean over largest work of the SIMD groups of a work-group, mean of the work-groups; None
         where a work-group is one SIMD group, or nobody wrote it down.
+    longest : float
+        Lane instructions of the SIMD group that had most of them, summed over the launches.
     """
 
     sites: tuple[Site, ...]
@@ -169,6 +171,11 @@ class Totals:
     share: float = 1.0
     note: str = ""
     balance: float | None = None
+    longest: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Find the SIMD group that had most to do."""
+        self.longest = self.longest or float(self.possible.max(initial=0.0))
 
     def where(self, *kinds: str) -> NDArray[np.float64]:
         """Give the rows of places of some kinds."""
@@ -192,6 +199,7 @@ class Totals:
         self.possible = np.concatenate([self.possible, other.possible])
         self.share = min(self.share, other.share)
         self.note = self.note or other.note
+        self.longest += other.longest
         both = [one for one in (self.balance, other.balance) if one is not None]
         self.balance = sum(both) / len(both) if both else None
 

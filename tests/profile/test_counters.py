@@ -8,7 +8,7 @@ from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
 from clgraph.profile import criteria, layout
-from clgraph.profile.counters import Residency, decoded_trace
+from clgraph.profile.counters import Residency, Totals, decoded_trace
 from clgraph.profile.instrument import Mask, Site
 from clgraph.profile.watching import Counting
 
@@ -198,3 +198,14 @@ def test_one_busy_group_shows_in_balance_of_work(pocl):
     executed = np.sort(found.totals.executed)
     assert executed.size == 8
     assert executed[-1] > 100 * executed[-2]
+
+
+def test_the_longest_simd_groups_of_launches_are_added():
+    def launch(*possible):
+        return Totals((), np.zeros((0, 5)), np.ones(len(possible)), np.array(possible), 32)
+
+    totals = launch(3.0, 8.0)
+    assert totals.longest == 8.0
+    totals.add(launch(5.0, 1.0))
+    assert totals.longest == 13.0
+    assert launch().longest == 0.0

@@ -202,3 +202,13 @@ def test_a_mask_of_marks_alone_adds_no_parameter(pocl):
     text = instrumented(source, Mask.MIX, pocl.traits).text
     assert "#define PROF_PARAMETER\n" in text
     assert NO_OPTIMISING  # the options of plain builds are untouched
+
+
+def test_marks_stand_before_the_directive_of_a_loop(pocl):
+    loop = "\n#pragma unroll 1\nfor (uint t = 0u; t < 4u; ++t) a[t] = t;\n"
+    text = instrumented(KERNEL.replace("BODY", f"{loop}if (i) {{{loop}}}"), ALL, pocl.traits).text
+    lines = [line.strip() for line in text.splitlines()]
+    found = [number for number, line in enumerate(lines) if line.startswith("#pragma unroll")]
+    assert [lines[number + 1].startswith("for") for number in found] == [True, True]
+    assert lines[found[1] - 1].startswith("PROF_BLOCK(")
+    try_building(pocl, text)

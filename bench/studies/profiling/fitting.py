@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["priced", "ranked"]
+__all__ = ["crossed_errors", "priced", "ranked"]
 
 LEAST_RANKED = 3
 
@@ -71,13 +71,25 @@ def _spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
     return float(module("scipy.stats").spearmanr(a, b).statistic)
 
 
-def priced(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def crossed_errors(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Give the median error of prices that were fitted without the kernel, or without the graph."""
+    found = {}
+    for key in ("kernel", "graph"):
+        if len({row[key] for row in rows}) > 1:
+            errors = [error for error in priced(rows, by=key)["left_out"] if error is not None]
+            found[key] = float(np.median(np.abs(errors)))
+    return found
+
+
+def priced(rows: Sequence[dict[str, Any]], *, by: str = "kernel") -> dict[str, Any]:
     """Fit prices of resources to times, and judge each kernel by prices fitted without it.
 
     Parameters
     ----------
     rows : sequence of dict
         ``kernel``, ``bounds_s`` and ``measured_s`` of each kernel and graph.
+    by : str
+        What is left out together.
 
     Returns
     -------
@@ -86,7 +98,7 @@ def priced(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         ``left_out``.
     """
     names = sorted({name for row in rows for name in row["bounds_s"]})
-    kernels = np.array([row["kernel"] for row in rows])
+    kernels = np.array([row[by] for row in rows])
     bounds = np.array([[row["bounds_s"].get(name, 0.0) for name in names] for row in rows])
     # The constant is what a launch costs beside what an empty kernel says.
     bounds = np.column_stack([bounds, [row["launches"] * 1e-6 for row in rows]])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Blocks"]
 
 _OPERATORS = frozenset("+-*/%&|^<>=!?[(")
+_LOOPS = frozenset({"for", "while", "do"})
 _SETUP = re.compile(r"[A-Z]+_SETUP$")
 
 
@@ -34,6 +35,8 @@ class Blocks:
         self._edits = edits
         self._sites = sites
         self._polling = polling
+        # Where a directive begins that must stand right before its loop.
+        self._directives: dict[int, int] = {}
 
     def mark(self, function: Function) -> None:
         """Mark those of a function."""
@@ -56,17 +59,24 @@ class Blocks:
     def _mark(self, place: int, weight: int) -> None:
         weight = max(weight, 1)
         site = self._sites.add("block", place, weight=weight)
+        mark, directive = f"PROF_BLOCK({site}, {weight}) ", self._directives.get(place)
+        if directive is not None:
+            place, mark = directive, f"{mark}\n"
         self._edits.around(place, before="")
-        self._edits.before[place] = f"PROF_BLOCK({site}, {weight}) " + self._edits.before[place]
+        self._edits.before[place] = mark + self._edits.before[place]
 
     def _statement_at(self, place: int) -> int:
         """Find where the statement after a token begins: behind directives and bare macros."""
-        text = self.text
+        text, directive = self.text, None
         place = text.step(place)
         while place >= 0:
             if text.at(place) == "#":
+                is_pragma = text.at(text.step(place)) == "pragma"
+                directive = (place if directive is None else directive) if is_pragma else None
                 place = _end_of_directive(text, place)
             elif not _SETUP.match(text.at(place)):
+                if directive is not None and text.at(place) in _LOOPS:
+                    self._directives[place] = directive
                 return place
             place = text.step(place)
         return len(text.tokens)

@@ -1,0 +1,203 @@
+"""Predicted and measured times of many kernels on many graphs, with all that they were made of.
+
+``python -m bench.studies.profiling.crossed --device nvidia --output record.json --seconds 60``
+counts what each kernel does and times it plainly, one plan after another on every graph, so that a
+kernel is built once. ``--share 2/8`` takes every eighth plan from the second on and writes nothing
+of note: several such processes beside each other fill the caches of programs beforehand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import clgraph
+from clgraph import device as find_device
+from clgraph.profile.characterise import QUICK, ceilings_of, characterise
+
+from ...runner import graphs as suite_graphs
+from ...runner import machine
+from .fitting import crossed_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from clgraph import Device, Graph
+    from clgraph.profile.report import KernelReport
+
+__all__ = ["PLANS", "features", "main"]
+
+GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
+LEAST_S = 4e-6  # of a kernel in a run: what is shorter is the launch
+LEAST_SHARE = 0.03  # of the run
+
+PLANS: dict[str, tuple[bool, Callable[[Graph, Device], Any]]] = {
+    "bfs auto": (False, lambda graph, device: clgraph.BFS(graph, device=device)),
+    "bfs expand-contract": (
+        False,
+        lambda graph, device: clgraph.BFS(graph, config="merrill-expand-contract", device=device),
+    ),
+    "bfs two-phase": (
+        False,
+        lambda graph, device: clgraph.BFS(graph, config="merrill-two-phase", device=device),
+    ),
+    "bfs enterprise": (
+        False,
+        lambda graph, device: clgraph.BFS(graph, config="enterprise", device=device),
+    ),
+    "components": (False, lambda graph, device: clgraph.ConnectedComponents(graph, device=device)),
+    "triangles": (
+        False,
+        lambda graph, device: clgraph.Triangles(graph, device=device, clean=True),
+    ),
+    "sssp near-far": (
+        True,
+        lambda graph, device: clgraph.SSSP(graph, config="near-far", device=device),
+    ),
+    "sssp h-bf": (True, lambda graph, device: clgraph.SSSP(graph, config="h-bf", device=device)),
+    "scc multistep": (
+        False,
+        lambda graph, device: clgraph.SCC(graph, config="multistep", device=device),
+    ),
+    "page rank": (False, lambda graph, device: clgraph.PageRank(graph, device=device)),
+    "cores": (False, lambda graph, device: clgraph.Cores(graph, clean=True, device=device)),
+    "colouring": (False, lambda graph, device: clgraph.Coloring(graph, device=device)),
+    "independent set": (False, lambda graph, device: clgraph.IndependentSet(graph, device=device)),
+    "label propagation": (
+        False,
+        lambda graph, device: clgraph.LabelPropagation(graph, device=device),
+    ),
+    "truss": (False, lambda graph, device: clgraph.Truss(graph, clean=True, device=device)),
+}
+
+
+UNDIRECTED = frozenset({"cores", "colouring", "independent set", "truss"})
+
+
+def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
+    """Give everything of a kernel that its time may depend on."""
+    totals, work, occupied = kernel.totals, kernel.work, kernel.occupancy
+    kinds: dict[str, list[float]] = {}
+    if totals is not None:
+        for name in dict.fromkeys(site.kind for site in totals.sites):
+            kinds[name] = totals.where(name).sum(axis=0).tolist()
+    resident = kernel.groups
+    if occupied is not None:
+        resident = min(resident, int(occupied.groups_per_unit) * device.traits.compute_units)
+    return {
+        "launches": kernel.launches,
+        "group_size": kernel.group_size,
+        "groups": kernel.groups,
+        "resident_warps": resident * -(-kernel.group_size // max(device.traits.lanes, 1)),
+        "registers": kernel.static.registers,
+        "work": None if work is None else asdict(work),
+        "kinds": kinds,
+        "longest": None if totals is None else totals.longest,
+        "possible": None if totals is None else float(totals.possible.sum()),
+        "warps": 0 if totals is None else len(totals.possible),
+        "lanes": None if totals is None else totals.lanes,
+    }
+
+
+def rows_of(name: str, graph: str, plan: Any, device: Device, repeats: int) -> list[dict[str, Any]]:
+    """Profile a plan and give a row for each kernel that takes its part of the time."""
+    report = clgraph.profile(plan, passes=("counters",), device=device, repeats=repeats)
+    rows = []
+    for kernel in report.kernels:
+        prediction = kernel.prediction
+        if prediction.time_s is None or kernel.time_s < max(LEAST_S, LEAST_SHARE * report.time_s):
+            continue
+        rows.append(
+            {
+                "graph": graph,
+                "kernel": f"{name} {kernel.name}",
+                "measured_s": prediction.measured_s,
+                "predicted_s": prediction.time_s,
+                "bounds_s": dict(prediction.bounds),
+                "limiter": prediction.limiter,
+                "criteria": {key: each.value for key, each in kernel.criteria.items()},
+                **features(kernel, device),
+            }
+        )
+    return rows
+
+
+def summary(record: dict[str, Any]) -> str:
+    """Show errors by kernel and by graph."""
+    rows = record["kernels"]
+    if not rows:
+        return "no rows"
+    lines = []
+    for key in ("kernel", "graph"):
+        for name in dict.fromkeys(row[key] for row in rows):
+            own = [row["predicted_s"] / row["measured_s"] for row in rows if row[key] == name]
+            lines.append(
+                f"{name:44} {len(own):3} rows, predicted / measured "
+                f"{min(own):.2f} .. {statistics.median(own):.2f} .. {max(own):.2f}"
+            )
+    kernels, graphs = ({row[key] for row in rows} for key in ("kernel", "graph"))
+    errors = [abs(row["predicted_s"] / row["measured_s"] - 1.0) for row in rows]
+    lines.append(
+        f"{len(kernels)} kernels x {len(graphs)} graphs, {len(rows)} rows: "
+        f"median error {statistics.median(errors):.1%}"
+    )
+    for name, error in record["left_out"].items():
+        lines.append(f"  prices fitted, {name} left out: {error:.1%}")
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
+    parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=list(PLANS))
+    parser.add_argument("--share", default="1/1", help="which of how many parts of the plans")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing after these")
+    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
+    args = parser.parse_args(argv)
+    began = time.perf_counter()
+    device = find_device(args.device)
+    part, parts = (int(number) for number in args.share.split("/"))
+    record: dict[str, Any] = {"machine": machine.describe(device, args.commit), "kernels": []}
+    ceilings = ceilings_of(characterise(device, QUICK))
+    record["ceilings"] = None if ceilings is None else ceilings.record()
+    known: dict[tuple[str, bool, bool], Graph] = {}
+    for name in args.plans[part - 1 :: parts]:
+        weighted, make = PLANS[name]
+        for graph in args.graphs:
+            if time.perf_counter() - began > args.seconds:
+                continue
+            key = graph, weighted, name in UNDIRECTED
+            if key not in known:
+                found = suite_graphs.find(graph, weighted=weighted).graph
+                known[key] = found.symmetrized() if key[2] else found
+            try:
+                plan = make(known[key], device)
+                rows = rows_of(name, graph, plan, device, args.repeats)
+            # A study of many kernels goes on without one of them.
+            except Exception as error:
+                print(f"{graph}/{name}: {error!r}"[:300], flush=True)
+                continue
+            record["kernels"] += rows
+            spent = time.perf_counter() - began
+            print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
+            if args.output is not None:  # should it be ended from outside
+                args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    record["left_out"] = crossed_errors(record["kernels"])
+    record["seconds"] = time.perf_counter() - began
+    if args.output is not None:
+        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(summary(record))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ RANGES_PER_UNIT = 16  # of a CPU, so that a thread which finishes early takes an
 ROW_EDGES = 2  # what beginning a row costs a CPU, in edges
 EDGES_PER_MEMBER = 4  # of the longest row that a team of few work-items takes
 EDGES_PER_LANE = 32  # of the longest row that one SIMD group takes
+# A group takes rows after each other so that those of a class are about so many times the groups that
+# are on the device together: of short rows, which wait for memory, and of long ones, which differ.
+WAVES, WAVES_OF_LONG = 1, 4
 PIECE = 1 << 16
 PIECE_OF_COLUMNS = 1 << 9  # a work-item walks it alone
 
@@ -103,9 +107,13 @@ class RowShares:
         kept = counts > 0
         teams = [team for team, keep in zip(teams, kept, strict=True) if keep]
         counts = counts[kept]
-        groups = [-(-int(c) // (self.group_size // t)) for c, t in zip(counts, teams, strict=True)]
-        begins = np.zeros((len(teams) + 1, 2), np.uint32)
-        begins[1:, 0], begins[1:, 1] = np.cumsum(groups), np.cumsum(counts)
+        together = Sweeper(device, 2**32).groups
+        tiles = [-(-int(c) // (self.group_size // t)) for c, t in zip(counts, teams, strict=True)]
+        waves = [WAVES if team < traits.lanes else WAVES_OF_LONG for team in teams]
+        each = [-(-t // (together * w)) for t, w in zip(tiles, waves, strict=True)]
+        groups = [-(-t // e) for t, e in zip(tiles, each, strict=True)]
+        begins = np.zeros((len(teams) + 1, 3), np.uint32)
+        begins[1:, 0], begins[1:, 1], begins[:-1, 2] = np.cumsum(groups), np.cumsum(counts), each
         self.groups = int(begins[-1, 0])
         ordered = len(teams) > 1 or pieces is not None
         rendered = {"teams": teams, "ordered": ordered, "pieced": len(long_rows), "piece": piece}
@@ -130,6 +138,7 @@ class RowShares:
             "ordered": False,
             "pieced": 0,
             "piece": 0,
+            "member_edges": EDGES_PER_MEMBER,
             **others,
         }
 

@@ -111,10 +111,17 @@ __kernel KERNEL void ${entry}(
 % endif
     <%rows:each_sum type="real_t" pieced="${pieced}">
         <%def name="term(e, c)">${f"weights[{e}] * " if weighted else ""}from[AT(indices[${e}], ${c})]</%def>
+        <%def name="ahead(row, c, leads)">
+% if affine:
+            const real_t before = ${leads} ? x[AT(${row}, ${c})] : 0;
+% if dangling:
+            const real_t part = ${leads} ? outgoing[${row}] : 0;
+% endif
+% endif
+        </%def>
         <%def name="done(row, c, sum)">
 % if affine:
         {
-            const real_t before = x[AT(${row}, ${c})];
             real_t now = before;
             if (!(state[${c}] & CONVERGED)) {
                 now = scale * ${sum} + uniform;
@@ -130,7 +137,6 @@ __kernel KERNEL void ${entry}(
             }
             ${add("error", c)} += ${rows.magnitude("now - before")};
 % if dangling:
-            const real_t part = outgoing[${row}];
             if (part == 0) ${add("hold", c)} += now;
             share[AT(${row}, ${c})] = now * part;
 % else:
@@ -227,11 +233,13 @@ __kernel KERNEL void power_decide(
     for (uint c = 0u; c < COLUMNS; ++c) {
         if (state[c] & CONVERGED) continue;
         real_t sum = 0;
+#pragma unroll 8
         for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) sum += errors[i * COLUMNS + c];
         lane_converge();
         sum = group_reduce_add(sum);
 % if affine and dangling:
         real_t hold = 0;
+#pragma unroll 8
         for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) hold += held[i * COLUMNS + c];
         lane_converge();
         hold = group_reduce_add(hold);

@@ -1,6 +1,7 @@
 """PageRank, eigenvector and Katz centrality, hubs and authorities, against networkx and scipy."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -12,6 +13,7 @@ from clgraph.algorithms.ranking.arranged import WINDOW, Arranged
 from clgraph.algorithms.ranking.pagerank import PageRank
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.device import Memory
+from clgraph.engine import row_shares
 from clgraph.engine.row_shares import RowShares
 from clgraph.engine.sweeps import SweepLog
 
@@ -330,6 +332,24 @@ def test_ranks_over_several_windows(device):
         np.testing.assert_allclose(known, x, rtol=1e-9)
 
 
+@pytest.mark.runtimes("pocl+lanes32", "intel")
+def test_groups_take_rows_after_each_other(device, monkeypatch):
+    """No group is left without rows, none takes those of another class, and all are summed."""
+    monkeypatch.setattr(row_shares, "Sweeper", lambda *_: SimpleNamespace(groups=3))
+    graph = cg.generate.rmat(11, 3, seed=7)
+    shares = RowShares(device, Memory(device), graph.indptr)
+    if not shares.parameters["ranges"]:
+        groups, slots, tiles = shares.arguments[0].read().reshape(-1, 3).astype(int).T
+        rows = tiles[:-1] * (shares.group_size // np.array(shares.parameters["teams"]))
+        taken, there = np.diff(groups) * rows, np.diff(slots)
+        assert tiles.max() > 1
+        assert (taken >= there).all()
+        assert (taken - rows < there).all()
+        assert shares.groups == groups[-1]
+    found = cg.pagerank(graph, device=device, tol=0, max_iter=5).ranks
+    np.testing.assert_allclose(found, by_matrix(graph, iterations=5), rtol=1e-9)
+
+
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 def test_classes_of_rows(device):
     """Every row is in one class, and its team is as wide as its length asks for."""
@@ -343,7 +363,7 @@ def test_classes_of_rows(device):
         assert (np.diff(begins.astype(int)) >= 0).all()
         return
     teams = shares.parameters["teams"]
-    slots = begins.reshape(-1, 2)[:, 1]
+    slots = begins.reshape(-1, 3)[:, 1]
     order, parts = shares.arguments[1].read(), shares.arguments[2].read()
     assert sorted(set(order.tolist())) == list(range(len(degrees)))
     assert slots[-1] == len(order)

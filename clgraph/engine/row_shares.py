@@ -23,8 +23,8 @@ RANGES_PER_UNIT = 16  # of a CPU, so that a thread which finishes early takes an
 ROW_EDGES = 2  # what beginning a row costs a CPU, in edges
 EDGES_PER_MEMBER = 4  # of the longest row that a team of few work-items takes
 EDGES_PER_LANE = 32  # of the longest row that one SIMD group takes
-# A group takes rows after each other so that those of a class are about so many times the groups that
-# are on the device together: of short rows, which wait for memory, and of long ones, which differ.
+# Groups of a class, in times what is on the device together: each takes rows after each other, those
+# of short rows, which wait for memory, all at once, and those of long ones, which differ, in turn.
 WAVES, WAVES_OF_LONG = 1, 4
 PIECE = 1 << 16
 PIECE_OF_COLUMNS = 1 << 9  # a work-item walks it alone
@@ -107,13 +107,7 @@ class RowShares:
         kept = counts > 0
         teams = [team for team, keep in zip(teams, kept, strict=True) if keep]
         counts = counts[kept]
-        together = Sweeper(device, 2**32).groups
-        tiles = [-(-int(c) // (self.group_size // t)) for c, t in zip(counts, teams, strict=True)]
-        waves = [WAVES if team < traits.lanes else WAVES_OF_LONG for team in teams]
-        each = [-(-t // (together * w)) for t, w in zip(tiles, waves, strict=True)]
-        groups = [-(-t // e) for t, e in zip(tiles, each, strict=True)]
-        begins = np.zeros((len(teams) + 1, 3), np.uint32)
-        begins[1:, 0], begins[1:, 1], begins[:-1, 2] = np.cumsum(groups), np.cumsum(counts), each
+        begins = _begins(counts, teams, self.group_size, device)
         self.groups = int(begins[-1, 0])
         ordered = len(teams) > 1 or pieces is not None
         rendered = {"teams": teams, "ordered": ordered, "pieced": len(long_rows), "piece": piece}
@@ -141,6 +135,20 @@ class RowShares:
             "member_edges": EDGES_PER_MEMBER,
             **others,
         }
+
+
+def _begins(
+    counts: NDArray[Any], teams: list[int], size: int, device: Device
+) -> NDArray[np.uint32]:
+    """Give of each class the first group, the first slot, and how often a group takes rows."""
+    together = Sweeper(device, 2**32).groups
+    tiles = [-(-int(count) // (size // team)) for count, team in zip(counts, teams, strict=True)]
+    waves = [WAVES if team < device.traits.lanes else WAVES_OF_LONG for team in teams]
+    each = [-(-t // (together * w)) for t, w in zip(tiles, waves, strict=True)]
+    begins = np.zeros((len(teams) + 1, 3), np.uint32)
+    begins[1:, 0] = np.cumsum([-(-t // e) for t, e in zip(tiles, each, strict=True)])
+    begins[1:, 1], begins[:-1, 2] = np.cumsum(counts), each
+    return begins
 
 
 def most_columns(device: Device) -> int:

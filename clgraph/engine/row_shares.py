@@ -23,8 +23,8 @@ RANGES_PER_UNIT = 16  # of a CPU, so that a thread which finishes early takes an
 ROW_EDGES = 2  # what beginning a row costs a CPU, in edges
 EDGES_PER_MEMBER = 4  # of the longest row that a team of few work-items takes
 EDGES_PER_LANE = 32  # of the longest row that one SIMD group takes
-# Groups of a class, in times what is on the device together: each takes rows after each other, those
-# of short rows, which wait for memory, all at once, and those of long ones, which differ, in turn.
+# Groups of a class, in times what is on the device together; each takes rows after each other.
+# Those of short rows, which wait for memory, begin all at once, those of long ones in turn.
 WAVES, WAVES_OF_LONG = 1, 4
 PIECE = 1 << 16
 PIECE_OF_COLUMNS = 1 << 9  # a work-item walks it alone

@@ -12,6 +12,9 @@
 // Iterations are launched ahead of knowing whether the last one was needed: once a column has
 // converged it is left alone, and once all have, launches return at once.
 //
+// placed: shares are not in the order of vertices. Those that many edges read come first, near each
+// other, so that a cache holds most of what is read; edges name places instead of vertices.
+//
 // No races: every vertex is written by the work-item that owns its row, and shares are read from one
 // array and written to the other. Totals are taken in an order that depends on the device alone.
 
@@ -90,6 +93,9 @@ __kernel KERNEL void ${entry}(
     __global const real_t *restrict outgoing,   // [n] 1 over the weight that leaves a vertex, or 0
     __global const real_t *restrict dangling,   // [COLUMNS] what vertices without edges hold
 % endif
+% if placed:
+    __global const uint *restrict places,       // [n] of the share of each vertex
+% endif
 % if dangling == "own":
     __global const real_t *restrict receives,   // [n, COLUMNS] how that is shared out
 % endif
@@ -117,6 +123,11 @@ __kernel KERNEL void ${entry}(
 % if dangling:
             const real_t part = ${leads} ? outgoing[${row}] : 0;
 % endif
+% if placed:
+            const uint place = ${leads} ? places[${row}] : 0u;
+% else:
+            const uint place = ${row};
+% endif
 % endif
         </%def>
         <%def name="done(row, c, sum)">
@@ -138,9 +149,9 @@ __kernel KERNEL void ${entry}(
             ${add("error", c)} += ${rows.magnitude("now - before")};
 % if dangling:
             if (part == 0) ${add("hold", c)} += now;
-            share[AT(${row}, ${c})] = now * part;
+            share[AT(place, ${c})] = now * part;
 % else:
-            share[AT(${row}, ${c})] = now;
+            share[AT(place, ${c})] = now;
 % endif
         }
 % elif shifted:
@@ -163,6 +174,18 @@ __kernel KERNEL void ${entry}(
 #define PIECED_FROM ((size_t)${groups}u * COLUMNS)
 % endif
 % endfor
+
+% if placed:
+// Name vertices by where their shares are.
+__kernel KERNEL void power_place(
+    const offset_t m,
+    __global const uint *restrict indices,      // [m]
+    __global const uint *restrict places,       // [n]
+    __global uint *restrict placed)             // [m] out
+{
+    for (size_t e = get_global_id(0); e < m; e += get_global_size(0)) placed[e] = places[indices[e]];
+}
+% endif
 
 % if not affine:
 // Squares of what the product left.

@@ -245,6 +245,7 @@ class PageRank(Plan):
                 dangling=way or "vanish",
                 outgoing=self.weights_out,
                 arranged=True,
+                references=self.graph.degrees,
                 progress=self._progress,
             )
         plan = self._affine[key]

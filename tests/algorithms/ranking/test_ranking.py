@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 
 import clgraph as cg
+from clgraph.algorithms.ranking import power
 from clgraph.algorithms.ranking.arranged import WINDOW, Arranged
 from clgraph.algorithms.ranking.pagerank import PageRank
 from clgraph.algorithms.ranking.power import Affine
@@ -433,3 +434,25 @@ def test_verify_sees_wrong_ranks(device, monkeypatch):
     monkeypatch.setattr(PageRank, "_iterated", wrong)
     with pytest.raises(cg.VerificationError, match="another iteration"):
         cg.pagerank(named_graphs()["kron"], device=device, verify=True)
+
+
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.parametrize("weights", [None, (0.5, 2.5)])
+def test_shares_that_are_read_often_lie_together(device, weights, monkeypatch):
+    """Ranks are those of shares in the order of vertices, to the last bit."""
+    graph = cg.generate.rmat(11, 6, seed=7, weights=weights)
+    start = np.random.default_rng(8).random(graph.n)
+    given = {"personalization": start, "nstart": start[::-1], "tol": 0, "max_iter": 7}
+    plan = cg.PageRank(graph, device=device)
+    expected = plan.run(**given).ranks
+    assert plan._plan(1, given=True, way="own")._places is None
+    monkeypatch.setattr(power, "placed_on", lambda _: True)
+    monkeypatch.setattr(power, "NEAR_BYTES", 1024)
+    monkeypatch.setattr(power, "Arranged", SimpleNamespace(by_length=lambda _: None))
+    plan = cg.PageRank(graph, device=device)
+    found = plan.run(**given, verify=True).ranks
+    places = plan._plan(1, given=True, way="own")._places
+    assert (np.diff(graph.degrees[np.argsort(places)]) <= 0).all()
+    if device.traits.lanes > 1:
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

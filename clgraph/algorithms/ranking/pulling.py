@@ -80,9 +80,7 @@ class Pulling:
             device, memory, graph.indptr, columns=columns, real=real, piece=piece
         )
         self.groups = self.shares.groups + self.shares.pieced_groups
-        placed = places is not None
         options = {
-            "placed": placed,
             "affine": False,
             "given": False,
             "dangling": None,
@@ -102,19 +100,23 @@ class Pulling:
         )
         self.places = None if places is None else memory.upload("places", places)
         if self.places is not None:
-            self.rows = (self.rows[0], self._placed(graph.m, device, memory), *self.rows[2:])
+            self.rows = (
+                self.rows[0],
+                self._placed(graph.m, self.places, device, memory),
+                *self.rows[2:],
+            )
         self._pull = self.program.kernel("power_pull")
         self._pieces = (
             self.program.kernel("power_pull_pieces") if self.shares.pieced_groups else None
         )
 
-    def _placed(self, m: int, device: Device, memory: Memory) -> Allocation:
+    def _placed(self, m: int, places: Allocation, device: Device, memory: Memory) -> Allocation:
         """Give indices that name places."""
         placed = memory.allocate("placed_indices", m, np.uint32)
         log = SweepLog()
         number = np.uint64(m) if m >= 2**32 else np.uint32(m)
         kernel = self.program.kernel("power_place")
-        Sweeper(device, m).launch(log, kernel, number, self.rows[1], self.places, placed)
+        Sweeper(device, m).launch(log, kernel, number, self.rows[1], places, placed)
         log.wait()
         return placed
 

@@ -147,7 +147,7 @@ class Affine(_Iteration):
         super().__init__(device, memory, graph.n, columns, real)
         rows = Arranged.by_length(graph) if arranged and device.traits.lanes == 1 else None
         self._order = None if rows is None else rows.order
-        self._places = _places(references, device, real) if columns == 1 else None
+        self._places = _places(references, graph.m, device, real) if columns == 1 else None
         self.pulling = Pulling(
             graph if rows is None else rows,
             device,
@@ -303,13 +303,14 @@ def placed_on(device: Device) -> bool:
 
 
 def _places(
-    references: NDArray[Any] | None, device: Device, real: np.dtype[Any]
+    references: NDArray[Any] | None, m: int, device: Device, real: np.dtype[Any]
 ) -> NDArray[np.uint32] | None:
     """Give where shares are to be, those that most rows read first; None where it does not pay."""
     if references is None or not placed_on(device):
         return None
     near = NEAR_BYTES // real.itemsize
-    if len(references) <= near:
+    room = device.ledger.free_bytes // 2
+    if len(references) <= near or m * np.dtype(np.uint32).itemsize > room:
         return None
     order = np.argsort(-references.astype(np.int64), kind="stable")
     if references[order[:near]].sum() < NEAR_PORTION * references.sum():

@@ -456,3 +456,8 @@ def test_shares_that_are_read_often_lie_together(device, weights, monkeypatch):
     if device.traits.lanes > 1:
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    ledger = SimpleNamespace(free_bytes=4 * graph.m)
+    crowded = SimpleNamespace(ledger=ledger)
+    assert power._places(graph.degrees, graph.m, crowded, np.dtype(float)) is None
+    monkeypatch.setattr(power, "NEAR_PORTION", 1.0)
+    assert power._places(graph.degrees, graph.m, device, np.dtype(float)) is None

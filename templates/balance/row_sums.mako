@@ -1,9 +1,9 @@
 ## row_sums: of each row the sum of what a body gives of its edges, long rows by many work-items.
 ##
 ## Rows wait in classes by their length, one after the other; a work-group serves one class, with a
-## team of work-items for each row, and takes as many rows after each other as its class says. Rows beyond `piece` edges are cut into pieces, whose sums a second
-## launch puts together in their order. So every sum is taken in an order that depends on the device
-## alone. With several columns a team has a work-item for each column, which takes all edges.
+## team of work-items for each row, and takes as many rows after each other as its class says. Rows
+## beyond `piece` edges are cut into pieces, whose sums a second launch puts together in their order. So
+## every sum is taken in an order that depends on the device alone. With several columns a team has a work-item for each column, which takes all edges.
 ##
 ## arguments(type)           parameters of a kernel; its launch passes RowShares.arguments
 ## each_sum(type, pieced)    body defines term(e, column), the value of an edge,

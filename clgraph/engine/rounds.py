@@ -27,6 +27,8 @@ class Rounds:
     ----------
     memory : Memory
         What to allocate from.
+    ahead : int
+        Rounds before the host looks for the first time.
 
     Attributes
     ----------
@@ -34,7 +36,8 @@ class Rounds:
         uint32: a round counts in its slot what it leaves to the next, which reads the slot before.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, ahead: int = FIRST_AHEAD) -> None:
+        self._first_ahead = ahead
         self.lengths = memory.allocate("list_lengths", SLOTS, np.uint32)
 
     def run(
@@ -70,7 +73,7 @@ class Rounds:
         left: list[int] = []
         self.lengths.clear()
         number = slot = 0
-        ahead = FIRST_AHEAD
+        ahead = self._first_ahead
         while not left or left[-1]:
             first = slot
             for slot in range(first, min(first + ahead, SLOTS)):

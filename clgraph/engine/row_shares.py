@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ RANGES_PER_UNIT = 16  # of a CPU, so that a thread which finishes early takes an
 ROW_EDGES = 2  # what beginning a row costs a CPU, in edges
 EDGES_PER_MEMBER = 4  # of the longest row that a team of few work-items takes
 EDGES_PER_LANE = 32  # of the longest row that one SIMD group takes
+# Groups of a class, in times what is on the device together; each takes rows after each other.
+# Those of short rows, which wait for memory, begin all at once, those of long ones in turn.
+WAVES, WAVES_OF_LONG = 1, 4
 PIECE = 1 << 16
 PIECE_OF_COLUMNS = 1 << 9  # a work-item walks it alone
 
@@ -103,9 +107,7 @@ class RowShares:
         kept = counts > 0
         teams = [team for team, keep in zip(teams, kept, strict=True) if keep]
         counts = counts[kept]
-        groups = [-(-int(c) // (self.group_size // t)) for c, t in zip(counts, teams, strict=True)]
-        begins = np.zeros((len(teams) + 1, 2), np.uint32)
-        begins[1:, 0], begins[1:, 1] = np.cumsum(groups), np.cumsum(counts)
+        begins = _begins(counts, teams, self.group_size, device)
         self.groups = int(begins[-1, 0])
         ordered = len(teams) > 1 or pieces is not None
         rendered = {"teams": teams, "ordered": ordered, "pieced": len(long_rows), "piece": piece}
@@ -130,8 +132,23 @@ class RowShares:
             "ordered": False,
             "pieced": 0,
             "piece": 0,
+            "member_edges": EDGES_PER_MEMBER,
             **others,
         }
+
+
+def _begins(
+    counts: NDArray[Any], teams: list[int], size: int, device: Device
+) -> NDArray[np.uint32]:
+    """Give of each class the first group, the first slot, and how often a group takes rows."""
+    together = Sweeper(device, 2**32).groups
+    tiles = [-(-int(count) // (size // team)) for count, team in zip(counts, teams, strict=True)]
+    waves = [WAVES if team < device.traits.lanes else WAVES_OF_LONG for team in teams]
+    each = [-(-t // (together * w)) for t, w in zip(tiles, waves, strict=True)]
+    begins = np.zeros((len(teams) + 1, 3), np.uint32)
+    begins[1:, 0] = np.cumsum([-(-t // e) for t, e in zip(tiles, each, strict=True)])
+    begins[1:, 1], begins[:-1, 2] = np.cumsum(counts), each
+    return begins
 
 
 def most_columns(device: Device) -> int:

@@ -21,6 +21,7 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 #define OUT 0u
 #define IN 255u
 #define LONG_ROW ${long_row}u
+#define TURNS ${turns}u
 
 // Whether v, whose status is `mine`, has to wait for u.
 static inline int held_up(volatile __global const uchar *statuses, const uint u, const uint v, const uint mine, const uint2 seed) {
@@ -61,53 +62,59 @@ __kernel KERNEL void independent_round(
         const uint place = (uint)first + lane_id();
         const uint2 entry = place >= count ? (uint2)(0u, 0u) : is_first ? (uint2)(place, 0u) : undecided[place];
         const uint v = entry.x;
-        const uint mine = place < count ? statuses[v] : OUT;
         const offset_t row = indptr[v];
-        const uint degree = mine == OUT ? 0u : (uint)(indptr[v + 1u] - row);
+        const uint neighbours = place < count ? (uint)(indptr[v + 1u] - row) : 0u;
         uint passed = entry.y;
-        int waits = 0;
-        const uint stop = passed + min(degree - min(passed, degree), LONG_ROW);
-        while (passed < stop && !waits) {
-            waits = held_up(statuses, indices[row + passed], v, mine, seed);
-            passed += waits ? 0u : 1u;
-        }
-        lanemask_t longer = lane_ballot(!waits && passed < degree);
-        while (longer) {
-            const uint owner = lanemask_first(longer);
-            longer &= longer - 1;
-            const uint u = lane_shuffle(v, owner), theirs = lane_shuffle(mine, owner);
-            const uint end = lane_shuffle(degree, owner);
-            const offset_t begin = indptr[u];
-            uint from = lane_shuffle(passed, owner);
-            lanemask_t stops = 0;
-            for (; from < end; from += LANES) {
-                const uint k = from + lane_id();
-                stops = lane_ballot(k < end && held_up(statuses, indices[begin + min(k, end - 1u)], u, theirs, seed));
-                if (stops) break;
+        int waits = place < count;
+        // Whom a vertex waits for is often decided by the lanes beside it: then it need not be listed.
+        for (uint turn = 0u; turn < TURNS && lane_any(waits); ++turn) {
+            const uint mine = waits ? statuses[v] : OUT;
+            const uint degree = mine == OUT ? 0u : neighbours;
+            waits = 0;
+            const uint stop = passed + min(degree - min(passed, degree), LONG_ROW);
+            while (passed < stop && !waits) {
+                waits = held_up(statuses, indices[row + passed], v, mine, seed);
+                passed += waits ? 0u : 1u;
             }
-            if (lane_id() == owner) {
-                waits = stops != 0;
-                passed = stops ? from + lanemask_first(stops) : end;
+            lanemask_t longer = lane_ballot(!waits && passed < degree);
+            while (longer) {
+                const uint owner = lanemask_first(longer);
+                longer &= longer - 1;
+                const uint u = lane_shuffle(v, owner), theirs = lane_shuffle(mine, owner);
+                const uint end = lane_shuffle(degree, owner);
+                const offset_t begin = indptr[u];
+                uint from = lane_shuffle(passed, owner);
+                lanemask_t stops = 0;
+                for (; from < end; from += LANES) {
+                    const uint k = from + lane_id();
+                    stops = lane_ballot(k < end && held_up(statuses, indices[begin + min(k, end - 1u)], u, theirs, seed));
+                    if (stops) break;
+                }
+                if (lane_id() == owner) {
+                    waits = stops != 0;
+                    passed = stops ? from + lanemask_first(stops) : end;
+                }
             }
-        }
-        const int enters = mine != OUT && !waits;
-        if (enters) {
-            statuses[v] = (uchar)IN;
-            for (uint k = 0u; k < min(degree, LONG_ROW); ++k) {
-                const uint u = indices[row + k];
-                if (u != v) statuses[u] = (uchar)OUT;
+            const int enters = mine != OUT && !waits;
+            if (enters) {
+                statuses[v] = (uchar)IN;
+                for (uint k = 0u; k < min(degree, LONG_ROW); ++k) {
+                    const uint u = indices[row + k];
+                    if (u != v) statuses[u] = (uchar)OUT;
+                }
             }
-        }
-        longer = lane_ballot(enters && degree > LONG_ROW);
-        while (longer) {
-            const uint owner = lanemask_first(longer);
-            longer &= longer - 1;
-            const uint centre = lane_shuffle(v, owner), end = lane_shuffle(degree, owner);
-            const offset_t begin = indptr[centre];
-            for (uint k = LONG_ROW + lane_id(); k < end; k += LANES) {
-                const uint u = indices[begin + k];
-                if (u != centre) statuses[u] = (uchar)OUT;
+            longer = lane_ballot(enters && degree > LONG_ROW);
+            while (longer) {
+                const uint owner = lanemask_first(longer);
+                longer &= longer - 1;
+                const uint centre = lane_shuffle(v, owner), end = lane_shuffle(degree, owner);
+                const offset_t begin = indptr[centre];
+                for (uint k = LONG_ROW + lane_id(); k < end; k += LANES) {
+                    const uint u = indices[begin + k];
+                    if (u != centre) statuses[u] = (uchar)OUT;
+                }
             }
+            lane_converge();
         }
         ${list.push("waits", "(uint2)(v, passed)", "next", "lengths + slot", "n")}
     </%share:each_tile>

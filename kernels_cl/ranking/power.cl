@@ -12,6 +12,9 @@
 // Iterations are launched ahead of knowing whether the last one was needed: once a column has
 // converged it is left alone, and once all have, launches return at once.
 //
+// placed: shares are not in the order of vertices. Those that many edges read come first, near each
+// other, so that a cache holds most of what is read; edges name places instead of vertices.
+//
 // No races: every vertex is written by the work-item that owns its row, and shares are read from one
 // array and written to the other. Totals are taken in an order that depends on the device alone.
 
@@ -90,6 +93,9 @@ __kernel KERNEL void ${entry}(
     __global const real_t *restrict outgoing,   // [n] 1 over the weight that leaves a vertex, or 0
     __global const real_t *restrict dangling,   // [COLUMNS] what vertices without edges hold
 % endif
+% if placed:
+    __global const uint *restrict places,       // [n] of the share of each vertex
+% endif
 % if dangling == "own":
     __global const real_t *restrict receives,   // [n, COLUMNS] how that is shared out
 % endif
@@ -111,10 +117,22 @@ __kernel KERNEL void ${entry}(
 % endif
     <%rows:each_sum type="real_t" pieced="${pieced}">
         <%def name="term(e, c)">${f"weights[{e}] * " if weighted else ""}from[AT(indices[${e}], ${c})]</%def>
+        <%def name="ahead(row, c, leads)">
+% if affine:
+            const real_t before = ${leads} ? x[AT(${row}, ${c})] : 0;
+% if dangling:
+            const real_t part = ${leads} ? outgoing[${row}] : 0;
+% endif
+% if placed:
+            const uint place = ${leads} ? places[${row}] : 0u;
+% else:
+            const uint place = ${row};
+% endif
+% endif
+        </%def>
         <%def name="done(row, c, sum)">
 % if affine:
         {
-            const real_t before = x[AT(${row}, ${c})];
             real_t now = before;
             if (!(state[${c}] & CONVERGED)) {
                 now = scale * ${sum} + uniform;
@@ -130,11 +148,10 @@ __kernel KERNEL void ${entry}(
             }
             ${add("error", c)} += ${rows.magnitude("now - before")};
 % if dangling:
-            const real_t part = outgoing[${row}];
             if (part == 0) ${add("hold", c)} += now;
-            share[AT(${row}, ${c})] = now * part;
+            share[AT(place, ${c})] = now * part;
 % else:
-            share[AT(${row}, ${c})] = now;
+            share[AT(place, ${c})] = now;
 % endif
         }
 % elif shifted:
@@ -157,6 +174,18 @@ __kernel KERNEL void ${entry}(
 #define PIECED_FROM ((size_t)${groups}u * COLUMNS)
 % endif
 % endfor
+
+% if placed:
+// Name vertices by where their shares are.
+__kernel KERNEL void power_place(
+    const offset_t m,
+    __global const uint *restrict indices,      // [m]
+    __global const uint *restrict places,       // [n]
+    __global uint *restrict placed)             // [m] out
+{
+    for (size_t e = get_global_id(0); e < m; e += get_global_size(0)) placed[e] = places[indices[e]];
+}
+% endif
 
 % if not affine:
 // Squares of what the product left.
@@ -227,11 +256,13 @@ __kernel KERNEL void power_decide(
     for (uint c = 0u; c < COLUMNS; ++c) {
         if (state[c] & CONVERGED) continue;
         real_t sum = 0;
+#pragma unroll 8
         for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) sum += errors[i * COLUMNS + c];
         lane_converge();
         sum = group_reduce_add(sum);
 % if affine and dangling:
         real_t hold = 0;
+#pragma unroll 8
         for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) hold += held[i * COLUMNS + c];
         lane_converge();
         hold = group_reduce_add(hold);

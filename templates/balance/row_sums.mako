@@ -1,13 +1,15 @@
 ## row_sums: of each row the sum of what a body gives of its edges, long rows by many work-items.
 ##
 ## Rows wait in classes by their length, one after the other; a work-group serves one class, with a
-## team of work-items for each row. Rows beyond `piece` edges are cut into pieces, whose sums a second
-## launch puts together in their order. So every sum is taken in an order that depends on the device
-## alone. With several columns a team has a work-item for each column, which takes all edges.
+## team of work-items for each row, and takes as many rows after each other as its class says. Rows
+## beyond `piece` edges are cut into pieces, whose sums a second launch puts together in their order. So
+## every sum is taken in an order that depends on the device alone. With several columns a team has a work-item for each column, which takes all edges.
 ##
 ## arguments(type)           parameters of a kernel; its launch passes RowShares.arguments
-## each_sum(type, pieced)    body defines term(e, column), the value of an edge, and
-##                           done(row, column, sum), run once a row and column by one work-item;
+## each_sum(type, pieced)    body defines term(e, column), the value of an edge,
+##                           done(row, column, sum), run once a row and column by one work-item, and
+##                           ahead(row, column, leads), declarations before the sum that `done` sees:
+##                           what is loaded there, on work-items that lead, does not wait for the sum;
 ##                           pieced: for rows in pieces, in a launch of RowShares.pieced_groups
 ## magnitude(x)              of a number; to a CPU the built-in function is a call, which costs as much
 ##                           as the edges of a short row
@@ -41,6 +43,7 @@ for (uint share_at = (uint)get_global_id(0); share_at < ${shares["pieced"] * sha
     ${type} share_sum = 0;
     for (uint share_piece = piece_begins[share_long]; share_piece < piece_begins[share_long + 1]; ++share_piece)
         share_sum += piece_sums[share_piece * ${shares["columns"]}u + share_c];
+    ${caller.ahead("share_row", "share_c", "1")}
     ${caller.done("share_row", "share_c", "share_sum")}
 }
 % elif shares["ranges"]:
@@ -63,6 +66,7 @@ for (uint share_row = share_begins[get_group_id(0)]; share_row < share_end; ++sh
     }
 #pragma unroll 1
     for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "0u")};
+    ${caller.ahead("share_row", "0u", "1")}
     ${caller.done("share_row", "0u", "share_sum")}
 % else:
     ${type} share_sums[${shares["columns"]}] = {0};
@@ -70,6 +74,7 @@ for (uint share_row = share_begins[get_group_id(0)]; share_row < share_end; ++sh
         for (uint share_c = 0u; share_c < ${shares["columns"]}u; ++share_c)
             share_sums[share_c] += ${caller.term("share_edge", "share_c")};
     for (uint share_c = 0u; share_c < ${shares["columns"]}u; ++share_c) {
+        ${caller.ahead("share_row", "share_c", "1")}
         ${caller.done("share_row", "share_c", "share_sums[share_c]")}
     }
 % endif
@@ -77,50 +82,84 @@ for (uint share_row = share_begins[get_group_id(0)]; share_row < share_end; ++sh
 % else:
 uint share_class = 0u;
 % for index in range(1, len(shares["teams"])):
-share_class += (uint)get_group_id(0) >= share_begins[${2 * index}];
+share_class += (uint)get_group_id(0) >= share_begins[${3 * index}];
 % endfor
 % for index, team in enumerate(shares["teams"]):
+<%
+    cut = shares["pieced"] and index == 0
+    leads = "share_member == 0u" if shares["columns"] == 1 else "1"
+%>\
 if (share_class == ${index}u) {
-    const uint share_slot = share_begins[${2 * index + 1}]
-        + ((uint)get_group_id(0) - share_begins[${2 * index}]) * ${shares["group_size"] // team}u
-        + (uint)get_local_id(0) / ${team}u;
-    const int share_mine = share_slot < share_begins[${2 * index + 3}];
     const uint share_member = (uint)get_local_id(0) % ${team}u;
-    const uint share_row = share_mine ? ${row_of("share_slot")} : 0u;
-    offset_t share_edge = share_mine ? indptr[share_row] : 0;
-    offset_t share_row_end = share_mine ? indptr[share_row + 1] : 0;
-% if shares["pieced"] and index == 0:
-    if (share_mine) {
-        share_edge += (offset_t)piece_parts[share_slot] * ${shares["piece"]}u;
-        share_row_end = min(share_row_end, share_edge + ${shares["piece"]}u);
-    }
+    const uint share_c = ${"0u" if shares["columns"] == 1 else "share_member"};
+    const uint share_tiles = share_begins[${3 * index + 2}], share_stop = share_begins[${3 * index + 4}];
+    uint share_slot = share_begins[${3 * index + 1}]
+        + ((uint)get_group_id(0) - share_begins[${3 * index}]) * share_tiles * ${shares["group_size"] // team}u
+        + (uint)get_local_id(0) / ${team}u;
+    uint share_next = share_slot < share_stop ? ${row_of("share_slot")} : 0u;
+    offset_t share_next_edge = share_slot < share_stop ? indptr[share_next] : 0;
+    offset_t share_next_end = share_slot < share_stop ? indptr[share_next + 1] : 0;
+    for (uint share_tile = 0u; share_tile < share_tiles; ++share_tile) {
+        const uint share_row = share_next;
+        const int share_leads = share_slot < share_stop && ${leads};
+        ${caller.ahead("share_row", "share_c", "share_leads")}
+        offset_t share_edge = share_next_edge, share_row_end = share_next_end;
+% if cut:
+        const uint share_place = share_slot;
+        if (share_slot < share_stop) {
+            share_edge += (offset_t)piece_parts[share_slot] * ${shares["piece"]}u;
+            share_row_end = min(share_row_end, share_edge + ${shares["piece"]}u);
+        }
 % endif
-    ${type} share_sum = 0;
+        // Where the next row is, while this one is summed.
+        share_slot += ${shares["group_size"] // team}u;
+        const int share_more = share_tile + 1u < share_tiles && share_slot < share_stop;
+        share_next = share_more ? ${row_of("share_slot")} : 0u;
+        share_next_edge = share_more ? indptr[share_next] : 0;
+        share_next_end = share_more ? indptr[share_next + 1] : 0;
+        ${type} share_sum = 0;
 % if shares["columns"] == 1:
-#pragma unroll 4
-    for (share_edge += share_member; share_edge < share_row_end; share_edge += ${team}u)
-        share_sum += ${caller.term("share_edge", "0u")};
-    lane_converge();
-    ${within(type, team)}
-    const int share_leads = share_mine && share_member == 0u;
-    const uint share_c = 0u;
+        offset_t share_left = share_row_end - share_edge;
+        share_left -= min(share_left, (offset_t)share_member);
+        share_edge += share_member;
+% if team < shares["lanes"]:
+        {
+            ${several(type, team, caller.term)}
+        }
+% else:
+        for (; share_left; share_left -= min(share_left, (offset_t)${shares["member_edges"] * team}u)) {
+            ${several(type, team, caller.term)}
+            share_edge += ${shares["member_edges"] * team}u;
+        }
+% endif
+        lane_converge();
+        ${within(type, team)}
 % else:
 #pragma unroll 4
-    for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "share_member")};
-    lane_converge();
-    const int share_leads = share_mine;
-    const uint share_c = share_member;
+        for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "share_member")};
+        lane_converge();
 % endif
-    if (share_leads) {
-% if shares["pieced"] and index == 0:
-        piece_sums[share_slot * ${shares["columns"]}u + share_c] = share_sum;
+        if (share_leads) {
+% if cut:
+            piece_sums[share_place * ${shares["columns"]}u + share_c] = share_sum;
 % else:
-        ${caller.done("share_row", "share_c", "share_sum")}
+            ${caller.done("share_row", "share_c", "share_sum")}
 % endif
+        }
     }
 }
 % endfor
 % endif
+</%def>
+
+## The next edges of a member, whose loads do not wait for each other.
+<%def name="several(type, team, term)">
+% for k in range(shares["member_edges"]):
+const ${type} share_value_${k} = ${k * team}u < share_left ? ${term(f"(share_edge + {k * team}u)", "0u")} : 0;
+% endfor
+% for k in range(shares["member_edges"]):
+share_sum += share_value_${k};
+% endfor
 </%def>
 
 <%def name="row_of(slot)">${f"share_rows[{slot}]" if shares["ordered"] else slot}</%def>

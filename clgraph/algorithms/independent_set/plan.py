@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["LONG_ROW_LANES", "NO_LONG_ROW", "IndependentSet", "maximal_independent_set"]
 
 LONG_ROW_LANES = 2  # rows of so many edges per lane are finished by all lanes
+FIRST_AHEAD = 6  # rounds that few graphs need more than
 NO_LONG_ROW = 2**32 - 1
+TURNS = 3  # that lanes give a vertex before it is put on the list of the next round
 IN = 255
 
 
@@ -83,6 +85,7 @@ class IndependentSet(Plan):
         self.config: dict[str, Any] = {
             "group_size": self._sweeper.group_size,
             "long_row": NO_LONG_ROW if lanes == 1 else LONG_ROW_LANES * lanes,
+            "turns": 1 if lanes == 1 else TURNS,
             "wide_offsets": self.graph.m >= 2**32,
         }
         program = load(self.device, "independent_set/independent_set.cl", **self.config)
@@ -95,7 +98,7 @@ class IndependentSet(Plan):
                 self._lists = [
                     self._memory.allocate(f"undecided_{i}", 2 * n, np.uint32) for i in (0, 1)
                 ]
-                self._rounds = Rounds(self._memory)
+                self._rounds = Rounds(self._memory, FIRST_AHEAD)
 
     def run(
         self, seed: int = 0, *, verify: bool = False, progress: Progress | None = None

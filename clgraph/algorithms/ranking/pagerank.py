@@ -60,8 +60,9 @@ class PageRank(Plan):
     -----
     O(n + m) work an iteration, in two launches: every vertex pulls along the edges into it.
     Deterministic on a device; another may round differently. Takes 12 to 24 bytes per vertex of
-    device memory beside the graph; a processor instead of the graph holds one whose rows are
-    arranged by their length. A plan serves one thread at a time; others wait.
+    device memory beside the graph, and 4 per edge where few vertices are in many of them and there
+    is room; a processor instead of the graph holds one whose rows are arranged by their length. A
+    plan serves one thread at a time; others wait.
 
     References
     ----------
@@ -245,6 +246,7 @@ class PageRank(Plan):
                 dangling=way or "vanish",
                 outgoing=self.weights_out,
                 arranged=True,
+                references=self.graph.degrees,
                 progress=self._progress,
             )
         plan = self._affine[key]

@@ -28,6 +28,8 @@ CONVERGED = np.uint32(1 << 31)
 # The host looks after so many iterations, twice as many each time: launches beyond the last needed
 # iteration return at once, and Ctrl-C is answered between looks.
 FIRST_LOOK, MOST_UNSEEN = 4, 64
+# What the cache of a compute unit holds, and of what is read so much has to come from there.
+NEAR_BYTES, NEAR_PORTION = 1 << 17, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Affine(_Iteration):
         Edges at which rows are cut.
     arranged : bool
         Whether a processor may arrange the rows first, which pays off in a few runs.
+    references : integer array [n], optional
+        How many rows each vertex is in. Where few are in most, their shares may be kept together.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
     """
@@ -136,12 +140,14 @@ class Affine(_Iteration):
         outgoing: NDArray[Any] | None = None,
         piece: int | None = None,
         arranged: bool = False,
+        references: NDArray[Any] | None = None,
         progress: Progress | None = None,
     ) -> None:
         columns, self.blocks = column_blocks(count, device)
         super().__init__(device, memory, graph.n, columns, real)
         rows = Arranged.by_length(graph) if arranged and device.traits.lanes == 1 else None
         self._order = None if rows is None else rows.order
+        self._places = _places(references, graph.m, device, real) if columns == 1 else None
         self.pulling = Pulling(
             graph if rows is None else rows,
             device,
@@ -150,6 +156,7 @@ class Affine(_Iteration):
             weighted=weighted,
             columns=columns,
             piece=piece,
+            places=self._places,
             progress=progress,
             affine=True,
             given=given,
@@ -217,6 +224,10 @@ class Affine(_Iteration):
             held = start[self._sinks].sum(axis=0, dtype=np.float64)
             self._dangling.write(self._wide(held[None, :] * self._portion))
             x = (x.reshape(self.n, self.columns) * self._out[:, None]).ravel()
+        if self._places is not None:
+            shares = np.empty_like(x)
+            shares[self._places] = x
+            x = shares
         self._shares[0].write(x)
         for array, values in ((self._given, given), (self._receives, receives)):
             if array is not None and values is not None:
@@ -254,6 +265,8 @@ class Affine(_Iteration):
             optional.append(self._dangling)
             held = [self._held]
             decide = [self._held, self._dangling]
+        if self.pulling.places is not None:
+            optional.append(self.pulling.places)
         if self._receives is not None:
             optional.append(self._receives)
         self.pulling.launch(
@@ -282,6 +295,29 @@ class Affine(_Iteration):
             self.state,
         )
         log.add(event, event)
+
+
+def placed_on(device: Device) -> bool:
+    """Whether compute units have a small cache of their own and nothing else to go by."""
+    return not device.traits.is_cpu
+
+
+def _places(
+    references: NDArray[Any] | None, m: int, device: Device, real: np.dtype[Any]
+) -> NDArray[np.uint32] | None:
+    """Give where shares are to be, those that most rows read first; None where it does not pay."""
+    if references is None or not placed_on(device):
+        return None
+    near = NEAR_BYTES // real.itemsize
+    room = device.ledger.free_bytes // 2
+    if len(references) <= near or m * np.dtype(np.uint32).itemsize > room:
+        return None
+    order = np.argsort(-references.astype(np.int64), kind="stable")
+    if references[order[:near]].sum() < NEAR_PORTION * references.sum():
+        return None
+    places = np.empty(len(order), np.uint32)
+    places[order] = np.arange(len(order), dtype=np.uint32)
+    return places
 
 
 class Normed(_Iteration):

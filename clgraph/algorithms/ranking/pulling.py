@@ -11,11 +11,13 @@ from clgraph.algorithms.ranking.columns import REALS
 from clgraph.device import load
 from clgraph.engine.resident import resident
 from clgraph.engine.row_shares import RowShares
+from clgraph.engine.sweeps import Sweeper, SweepLog
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Pulling"]
@@ -40,13 +42,15 @@ class Pulling:
         Rankings at once.
     piece : int, optional
         Edges at which rows are cut; see `RowShares`.
+    places : uint32 array [n], optional
+        Where what is pulled from each vertex is found; default is in the order of vertices.
     progress : callable or True, optional
         Called with bytes uploaded, bytes in all, and what is uploaded.
     **rendered
         What the kernels are rendered with beside that.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but four by keyword
         self,
         graph: Graph | Arranged,
         device: Device,
@@ -56,6 +60,7 @@ class Pulling:
         weighted: bool,
         columns: int = 1,
         piece: int | None = None,
+        places: NDArray[np.uint32] | None = None,
         progress: Progress | None = None,
         **rendered: Any,
     ) -> None:
@@ -75,7 +80,13 @@ class Pulling:
             device, memory, graph.indptr, columns=columns, real=real, piece=piece
         )
         self.groups = self.shares.groups + self.shares.pieced_groups
-        options = {"affine": False, "given": False, "dangling": None, "shifted": False, **rendered}
+        options = {
+            "affine": False,
+            "given": False,
+            "dangling": None,
+            "shifted": False,
+            **rendered,
+        }
         self.program = load(
             device,
             "ranking/power.cl",
@@ -83,13 +94,31 @@ class Pulling:
             groups=self.shares.groups,
             real=REALS[real],
             weighted=weighted,
+            placed=places is not None,
             wide_offsets=graph.m >= 2**32,
             **options,
         )
+        self.places = None if places is None else memory.upload("places", places)
+        if self.places is not None:
+            self.rows = (
+                self.rows[0],
+                self._placed(graph.m, self.places, device, memory),
+                *self.rows[2:],
+            )
         self._pull = self.program.kernel("power_pull")
         self._pieces = (
             self.program.kernel("power_pull_pieces") if self.shares.pieced_groups else None
         )
+
+    def _placed(self, m: int, places: Allocation, device: Device, memory: Memory) -> Allocation:
+        """Give indices that name places."""
+        placed = memory.allocate("placed_indices", m, np.uint32)
+        log = SweepLog()
+        number = np.uint64(m) if m >= 2**32 else np.uint32(m)
+        kernel = self.program.kernel("power_place")
+        Sweeper(device, m).launch(log, kernel, number, self.rows[1], places, placed)
+        log.wait()
+        return placed
 
     def launch(self, log: SweepLog, state: Allocation, source: Allocation, *others: Any) -> None:
         """Sum over the rows, and over those that were cut."""

@@ -10,6 +10,7 @@ from graphs import SHAPES, bundled_graphs
 from searches import EMULATED_RUNTIMES
 
 import clgraph as cg
+from clgraph.algorithms.independent_set import plan
 from clgraph.algorithms.independent_set.plan import _verify
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -31,6 +32,20 @@ def test_shapes_one_vertex_after_the_other(name, device):
 def test_emulated_lanes(name, device):
     found = cg.maximal_independent_set(SHAPES[name], seed=3, device=device)
     assert found.vertices.tolist() == independent_set(SHAPES[name], 3)
+
+
+@pytest.mark.runtimes("pocl+lanes32")
+def test_lanes_decide_what_waits_for_lanes_beside_it(device, monkeypatch):
+    """With turns enough a path of one SIMD group takes one round, and its set stays what it is."""
+    graph = cg.generate.path(device.traits.lanes)
+    rounds = {}
+    for turns in (1, plan.TURNS, 40):
+        monkeypatch.setattr(plan, "TURNS", turns)
+        found = cg.maximal_independent_set(graph, seed=3, device=device)
+        assert found.vertices.tolist() == independent_set(graph, 3)
+        assert found.stats.launches == 1 + plan.FIRST_AHEAD
+        rounds[turns] = len(found.stats.rounds)
+    assert rounds[1] > rounds[3] >= rounds[40] == 1
 
 
 @on_both
@@ -55,10 +70,10 @@ def test_networkx_has_nothing_to_add(device):
 
 def test_seeds_and_plans(any_device):
     graph = SHAPES["grid"]
-    plan = cg.IndependentSet(graph, device=any_device)
+    sets = cg.IndependentSet(graph, device=any_device)
     told = []
-    first = plan.run(1, progress=lambda *what: told.append(what))
-    other, again = plan.run(2), plan.run(1)
+    first = sets.run(1, progress=lambda *what: told.append(what))
+    other, again = sets.run(2), sets.run(1)
     copy = pickle.loads(pickle.dumps(first))  # noqa: S301
     np.testing.assert_array_equal(first.mask, again.mask)
     np.testing.assert_array_equal(copy.mask, again.mask)

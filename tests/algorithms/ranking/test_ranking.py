@@ -1,6 +1,7 @@
 """PageRank, eigenvector and Katz centrality, hubs and authorities, against networkx and scipy."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 import scipy.sparse
 
 import clgraph as cg
+from clgraph.algorithms.ranking import power
 from clgraph.algorithms.ranking.arranged import WINDOW, Arranged
 from clgraph.algorithms.ranking.pagerank import PageRank
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.device import Memory
+from clgraph.engine import row_shares
 from clgraph.engine.row_shares import RowShares
 from clgraph.engine.sweeps import SweepLog
 
@@ -330,6 +333,24 @@ def test_ranks_over_several_windows(device):
         np.testing.assert_allclose(known, x, rtol=1e-9)
 
 
+@pytest.mark.runtimes("pocl+lanes32", "intel")
+def test_groups_take_rows_after_each_other(device, monkeypatch):
+    """No group is left without rows, none takes those of another class, and all are summed."""
+    monkeypatch.setattr(row_shares, "Sweeper", lambda *_: SimpleNamespace(groups=3))
+    graph = cg.generate.rmat(11, 3, seed=7)
+    shares = RowShares(device, Memory(device), graph.indptr)
+    if not shares.parameters["ranges"]:
+        groups, slots, tiles = shares.arguments[0].read().reshape(-1, 3).astype(int).T
+        rows = tiles[:-1] * (shares.group_size // np.array(shares.parameters["teams"]))
+        taken, there = np.diff(groups) * rows, np.diff(slots)
+        assert tiles.max() > 1
+        assert (taken >= there).all()
+        assert (taken - rows < there).all()
+        assert shares.groups == groups[-1]
+    found = cg.pagerank(graph, device=device, tol=0, max_iter=5).ranks
+    np.testing.assert_allclose(found, by_matrix(graph, iterations=5), rtol=1e-9)
+
+
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 def test_classes_of_rows(device):
     """Every row is in one class, and its team is as wide as its length asks for."""
@@ -343,7 +364,7 @@ def test_classes_of_rows(device):
         assert (np.diff(begins.astype(int)) >= 0).all()
         return
     teams = shares.parameters["teams"]
-    slots = begins.reshape(-1, 2)[:, 1]
+    slots = begins.reshape(-1, 3)[:, 1]
     order, parts = shares.arguments[1].read(), shares.arguments[2].read()
     assert sorted(set(order.tolist())) == list(range(len(degrees)))
     assert slots[-1] == len(order)
@@ -413,3 +434,30 @@ def test_verify_sees_wrong_ranks(device, monkeypatch):
     monkeypatch.setattr(PageRank, "_iterated", wrong)
     with pytest.raises(cg.VerificationError, match="another iteration"):
         cg.pagerank(named_graphs()["kron"], device=device, verify=True)
+
+
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.parametrize("weights", [None, (0.5, 2.5)])
+def test_shares_that_are_read_often_lie_together(device, weights, monkeypatch):
+    """Ranks are those of shares in the order of vertices, to the last bit."""
+    graph = cg.generate.rmat(11, 6, seed=7, weights=weights)
+    start = np.random.default_rng(8).random(graph.n)
+    given = {"personalization": start, "nstart": start[::-1], "tol": 0, "max_iter": 7}
+    plan = cg.PageRank(graph, device=device)
+    expected = plan.run(**given).ranks
+    assert plan._plan(1, given=True, way="own")._places is None
+    monkeypatch.setattr(power, "placed_on", lambda _: True)
+    monkeypatch.setattr(power, "NEAR_BYTES", 1024)
+    monkeypatch.setattr(power, "Arranged", SimpleNamespace(by_length=lambda _: None))
+    plan = cg.PageRank(graph, device=device)
+    found = plan.run(**given, verify=True).ranks
+    places = plan._plan(1, given=True, way="own")._places
+    assert (np.diff(graph.degrees[np.argsort(places)]) <= 0).all()
+    if device.traits.lanes > 1:
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    ledger = SimpleNamespace(free_bytes=4 * graph.m)
+    crowded = SimpleNamespace(ledger=ledger)
+    assert power._places(graph.degrees, graph.m, crowded, np.dtype(float)) is None
+    monkeypatch.setattr(power, "NEAR_PORTION", 1.0)
+    assert power._places(graph.degrees, graph.m, device, np.dtype(float)) is None

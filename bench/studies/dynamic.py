@@ -56,7 +56,7 @@ LEFT_OUT = {
     6: ("host",),
     7: ("host", "rows", "stages"),
 }
-ITEMS = {(4, 0): (8, 16), (8, 0): (8, 12, 16), (8, 4): (8, 12)}  # tried, by bytes of key and value
+ITEMS = {(4, 0): (8, 16), (8, 0): (8, 16), (4, 4): (8, 16)}  # tried, by bytes of key and value
 
 
 def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any, Any]]]]:

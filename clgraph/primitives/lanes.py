@@ -134,6 +134,7 @@ def _expected_words(
         "lane_reduce_add_ulong": spread(w.sum(axis=1, dtype=np.uint64)),
         "lane_reduce_min_ulong": spread(w.min(axis=1)),
         "lane_match_any": same.sum(axis=2, dtype=np.uint64),
+        "lane_match_low": same.sum(axis=2, dtype=np.uint64),
         "lanemask_count": _bits(masked).sum(axis=2, dtype=np.uint64),
         "lanemask_first": _bits(first).argmax(axis=2).astype(np.uint64),
         "sum_of_squares": spread(((x * x) & word).sum(axis=1) & word),

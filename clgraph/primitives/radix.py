@@ -22,7 +22,8 @@ DIGIT_BITS = 8
 DIGITS = 1 << DIGIT_BITS
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
-TILE_ITEMS = {4: 16, 8: 8}  # keys of a work-item in a tile, by their bytes
+TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
+LOOKS = 4  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 
@@ -59,7 +60,7 @@ class RadixSort(Stage):
     value : data type, optional
         Of the values, 4 or 8 bytes; default none.
     items : int, optional
-        Keys that a work-item takes at a time, at most; default by their bytes.
+        Keys that a work-item takes at a time, at most.
 
     Notes
     -----
@@ -80,14 +81,14 @@ class RadixSort(Stage):
         self.value = None if value is None else np.dtype(value)
         if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
-        width = max(self.key.itemsize, self.value.itemsize if self.value else 0)
         element = self.key.itemsize + (self.value.itemsize if self.value else 0)
-        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS[width], element)
+        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS, element)
         self._sweeps = device.traits.lanes > 1
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
+            "looks": LOOKS,
         }
 
     def enqueue(

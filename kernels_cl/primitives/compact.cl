@@ -18,9 +18,9 @@ void compact_fold(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_fold name="add" type="${index}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
-        <%def name="load(i)">(${index})(mask[${i}] != 0)</%def>
-    </%scan:chunk_fold>
+    <%scan:chunk_count index="${index}" count="n" chunk="chunk" totals="totals">
+        <%def name="keep(i)">(mask[${i}] != 0)</%def>
+    </%scan:chunk_count>
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -47,8 +47,8 @@ void compact_apply(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_scan name="add" type="${index}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
-        <%def name="load(i)">(${index})(mask[${i}] != 0)</%def>
-        <%def name="store(i, before, x)">if (${x}) kept[${before}] = values[${i}];</%def>
-    </%scan:chunk_scan>
+    <%scan:chunk_keep index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
+        <%def name="keep(i)">(mask[${i}] != 0)</%def>
+        <%def name="store(i, place)">kept[${place}] = values[${i}];</%def>
+    </%scan:chunk_keep>
 }

@@ -52,6 +52,7 @@ void lanes_check(
     ${result("lane_reduce_add_ulong")} = lane_reduce_add_ulong(wide);
     ${result("lane_reduce_min_ulong")} = lane_reduce_min_ulong(wide);
     ${result("lane_match_any")} = lane_match_any(x % 5u);
+    ${result("lane_match_low")} = lane_match_low(x % 5u, 3u);
     ${result("lanemask_count")} = lanemask_count((lanemask_t)wide);
     ${result("lanemask_first")} = lanemask_first((lanemask_t)wide | ((lanemask_t)1 << (LANES - 1u)));
     ${result("sum_of_squares")} = sum_of_squares(LANE_ARGS x);

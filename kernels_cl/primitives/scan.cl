@@ -1,6 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="scan" file="/grid/scan.mako"/>\
+<% scalar = type != "uint2" %>\
 // Exclusive scan and reduction of an array with an associative operator, in the order of its elements.
 // A reduction stops after scan_totals.
 //
@@ -19,7 +20,7 @@ void scan_fold(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_fold name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
+    <%scan:chunk_fold name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" array="${'values' if scalar else ''}">
         <%def name="load(i)">values[${i}]</%def>
     </%scan:chunk_fold>
 }
@@ -47,7 +48,7 @@ void scan_apply(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
+    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" array="${'values' if scalar else ''}" scanned="${'scanned' if scalar else ''}">
         <%def name="load(i)">values[${i}]</%def>
         <%def name="store(i, before, x)">scanned[${i}] = ${before};</%def>
     </%scan:chunk_scan>

@@ -101,6 +101,6 @@ void sort_sweep(
     const size_t tiles = get_num_groups(0);
     volatile __global ${index} *const words = state + WORDS + (pass & 1u) * tiles * DIGITS;
     volatile __global ${index} *const other_words = state + WORDS + (~pass & 1u) * tiles * DIGITS;
-    ${radix.sweep(index, key, value, items, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
+    ${radix.sweep(index, key, value, items, looks, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
 }
 % endif

@@ -116,7 +116,7 @@ lane_converge();
 for (uint item = 0; item < ${items}u; ++item) {
     const int there = first + item * LANES < filled;
     const uint d = DIGIT(loaded[item]);
-    const lanemask_t same = lane_match_any(there ? d : DIGITS);
+    const lanemask_t same = lane_match_low(d, DIGIT_BITS) & lane_ballot(there);
     const uint lower = lanemask_count(same & lane_mask_lt());
     const uint before = ours[d];
     lane_converge();
@@ -128,8 +128,9 @@ barrier(CLK_LOCAL_MEM_FENCE);
 </%def>
 
 ## What all tiles before have of digit d, to `prefix`. A word of `states` is 0 until it is known, then the
-## tile's own count and one, then, with the highest bit, the count of all tiles up to it.
-<%def name="look_back(index, key, items, keys, states)">\
+## tile's own count and one, then, with the highest bit, the count of all tiles up to it. Several are read
+## at once, since reading them takes long and the work-group has nothing else to do.
+<%def name="look_back(index, key, items, looks, keys, states)">\
 <%
     load = "load_relaxed" if index == "uint" else "load_relaxed_ulong"
 %>\
@@ -138,15 +139,24 @@ uint from = number;      // the tile before this is the next to look at
 for (uint polls = 0u;;) {
     int stuck = 0;
     while (d < DIGITS && from > 0u && !stuck) {
-        const ${index} word = ${load}(&${states}[(size_t)(from - 1u) * DIGITS + d]);
-        if (word == 0) {
-            stuck = ++polls > poll_limit;
-            spin_hint();
-            continue;
+        const uint next = from;
+        ${index} read[${looks}];
+        #pragma unroll
+        for (uint look = 0; look < ${looks}u; ++look)
+            read[look] = look < next ? ${load}(&${states}[(size_t)(next - 1u - look) * DIGITS + d]) : 0;
+        int known = 1;
+        #pragma unroll
+        for (uint look = 0; look < ${looks}u; ++look) {
+            const ${index} word = read[look];
+            known = known && word != 0;
+            if (!known) continue;
+            prefix += word & ALL_BEFORE ? word & ~ALL_BEFORE : word - 1;
+            from = word & ALL_BEFORE ? 0u : from - 1u;
+            known = from > 0u;
         }
-        polls = 0u;
-        prefix += word & ALL_BEFORE ? word & ~ALL_BEFORE : word - 1;
-        from = word & ALL_BEFORE ? 0u : from - 1u;
+        polls = from == next ? polls + 1u : 0u;
+        stuck = polls > poll_limit;
+        if (polls) spin_hint();
     }
     const uint silent = group_reduce_most(stuck ? from : 0u);
     if (silent == 0u) break;
@@ -164,7 +174,7 @@ for (uint polls = 0u;;) {
 }
 </%def>
 
-<%def name="sweep(index, key, value, items, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
+<%def name="sweep(index, key, value, items, looks, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
 <%
     store = "store_relaxed" if index == "uint" else "store_relaxed_ulong"
 %>\
@@ -203,7 +213,7 @@ for (uint slab = 0; slab < DIGITS; slab += GROUP_SIZE) {
     ${index} all;
     const ${index} digit_begin = lower + group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &all);
     lower += all;
-    ${look_back(index, key, items, keys, states)}
+    ${look_back(index, key, items, looks, keys, states)}
     if (d < DIGITS) {
         if (number) ${store}(&${states}[(size_t)number * DIGITS + d], ALL_BEFORE | (prefix + sum));
         starts[d] = before;

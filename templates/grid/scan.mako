@@ -3,6 +3,9 @@
 ##
 ## chunk_fold      the totals of the chunks; caller.load(i) is an expression
 ## scan_totals     their exclusive scan in place, by a launch of one work-group
+## chunk_count     the same of caller.keep(i), an expression that is 0 or 1, instead of chunk_fold
+## chunk_keep      compaction instead of chunk_scan: caller.keep(i); caller.store(i, place) are statements
+##                 for each element that is kept
 ## chunk_scan      caller.load(i) as above; caller.store(i, before, x) are statements for element i,
 ##                 what all elements before it combine to, and what load(i) gave
 ## In scope        the group vocabulary with the operator `name` declared on `type`
@@ -12,7 +15,8 @@
 ##
 ## Group g owns the elements [g chunk, (g + 1) chunk) below count. Values combine in the order of the
 ## elements, so the operator need not commute. `index` is the type of positions (uint or ulong) and
-## `items` how many neighbouring elements a work-item takes at a time.
+## `items` how many neighbouring elements a work-item takes at a time. Where what is loaded are elements of
+## `array`, or stored `scanned`, four of them are one vector.
 ## Rejected: one launch in which a group looks back at the totals of the groups before it. It reads the
 ## input once instead of twice, but a group must wait for another, which needs a bound and a way out.
 
@@ -21,18 +25,36 @@ const ${index} chunk_begin = (${index})get_group_id(0) * ${chunk};
 const ${index} chunk_end = min(chunk_begin + ${chunk}, (${index})${count});\
 </%def>
 
-<%def name="chunk_fold(name, type, index, count, chunk, items, totals)">\
+## Elements from `first` on, to `loaded`; a vector of four where they lie in `array` as one.
+<%def name="load_items(name, type, items, load, array)">\
+${type} loaded[${items}];
+% if array and items == 4:
+if (first + 4u <= chunk_end && (size_t)(${array} + first) % sizeof(${type}4) == 0u) {
+    const ${type}4 four = *(__global const ${type}4 *)(${array} + first);
+    loaded[0] = four.s0;
+    loaded[1] = four.s1;
+    loaded[2] = four.s2;
+    loaded[3] = four.s3;
+} else
+% endif
+for (uint item = 0; item < ${items}u; ++item) {
+    loaded[item] = ${name}_identity();
+    if (first + item < chunk_end) {
+        loaded[item] = ${load};
+    }
+}
+</%def>
+
+<%def name="chunk_fold(name, type, index, count, chunk, items, totals, array='')">\
 ${chunk_bounds(index, count, chunk)}
 ${type} carry = ${name}_identity();
-for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items}u) {
-    const ${index} first = tile + get_local_id(0) * ${items}u;
-    ${type} sum = ${name}_identity();
-    for (uint item = 0; item < ${items}u; ++item) {
-        if (first + item < chunk_end) {
-            sum = ${name}_combine(sum, ${capture(caller.load, i="(first + item)").strip()});
-        }
-    }
-    carry = ${name}_combine(carry, group_reduce_${name}(sum));
+// From the end, so that what is read last, and may be near still, is what chunk_scan begins with.
+for (${index} left = chunk_begin < chunk_end ? (chunk_end - chunk_begin + GROUP_SIZE * ${items}u - 1u) / (GROUP_SIZE * ${items}u) : 0; left-- > 0;) {
+    const ${index} first = chunk_begin + left * (GROUP_SIZE * ${items}u) + get_local_id(0) * ${items}u;
+    ${load_items(name, type, items, capture(caller.load, i="(first + item)").strip(), array)}
+    ${type} sum = loaded[0];
+    for (uint item = 1; item < ${items}u; ++item) sum = ${name}_combine(sum, loaded[item]);
+    carry = ${name}_combine(group_reduce_${name}(sum), carry);
 }
 if (get_local_id(0) == 0) {
     ${totals}[get_group_id(0)] = carry;
@@ -59,22 +81,26 @@ if (get_local_id(0) == 0) {
 }
 </%def>
 
-<%def name="chunk_scan(name, type, index, count, chunk, items, totals)">\
+<%def name="chunk_scan(name, type, index, count, chunk, items, totals, array='', scanned='')">\
 ${chunk_bounds(index, count, chunk)}
 ${type} carry = ${totals}[get_group_id(0)];
 for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items}u) {
     const ${index} first = tile + get_local_id(0) * ${items}u;
-    ${type} loaded[${items}];
-    ${type} sum = ${name}_identity();
-    for (uint item = 0; item < ${items}u; ++item) {
-        loaded[item] = ${name}_identity();
-        if (first + item < chunk_end) {
-            loaded[item] = ${capture(caller.load, i="(first + item)").strip()};
-        }
-        sum = ${name}_combine(sum, loaded[item]);
-    }
+    ${load_items(name, type, items, capture(caller.load, i="(first + item)").strip(), array)}
+    ${type} sum = loaded[0];
+    for (uint item = 1; item < ${items}u; ++item) sum = ${name}_combine(sum, loaded[item]);
     ${type} tile_total;
     ${type} before = ${name}_combine(carry, group_scan_exclusive_${name}(sum, &tile_total));
+% if scanned and items == 4:
+    if (first + 4u <= chunk_end && (size_t)(${scanned} + first) % sizeof(${type}4) == 0u) {
+        ${type}4 four;
+        four.s0 = before;
+        four.s1 = ${name}_combine(four.s0, loaded[0]);
+        four.s2 = ${name}_combine(four.s1, loaded[1]);
+        four.s3 = ${name}_combine(four.s2, loaded[2]);
+        *(__global ${type}4 *)(${scanned} + first) = four;
+    } else
+% endif
     for (uint item = 0; item < ${items}u; ++item) {
         if (first + item < chunk_end) {
             ${capture(caller.store, i="(first + item)", before="before", x="loaded[item]").strip()}
@@ -82,5 +108,45 @@ for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items
         before = ${name}_combine(before, loaded[item]);
     }
     carry = ${name}_combine(carry, tile_total);
+}
+</%def>
+
+## The order of the elements does not matter here.
+<%def name="chunk_count(index, count, chunk, totals)">\
+${chunk_bounds(index, count, chunk)}
+${index} counted = 0;
+#pragma unroll 8
+for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE) counted += ${capture(caller.keep, i="i").strip()};
+counted = group_reduce_add(counted);
+if (get_local_id(0) == 0) ${totals}[get_group_id(0)] = counted;
+</%def>
+
+## Neighbouring lanes take
+## neighbouring elements, and a ballot tells how many are kept before each.
+<%def name="chunk_keep(index, count, chunk, items, totals)">\
+${chunk_bounds(index, count, chunk)}
+${index} carry = ${totals}[get_group_id(0)];
+for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items}u) {
+    const ${index} first = tile + get_local_id(0) / LANES * (LANES * ${items}u) + lane_id();
+    lanemask_t keeps[${items}];
+    ${index} sum = 0;
+    #pragma unroll
+    for (uint item = 0; item < ${items}u; ++item) {
+        const ${index} i = first + item * LANES;
+        keeps[item] = lane_ballot(i < chunk_end && ${capture(caller.keep, i="i").strip()});
+        sum += lanemask_count(keeps[item]);
+    }
+    // The first lane stands for its SIMD group.
+    ${index} tile_total;
+    ${index} place = carry + group_scan_exclusive_add(lane_id() ? (${index})0 : sum, &tile_total) - (lane_id() ? sum : (${index})0);
+    #pragma unroll
+    for (uint item = 0; item < ${items}u; ++item) {
+        if (keeps[item] >> lane_id() & 1u) {
+            const ${index} to = place + lanemask_count(keeps[item] & lane_mask_lt());
+            ${capture(caller.store, i="(first + item * LANES)", place="to").strip()}
+        }
+        place += lanemask_count(keeps[item]);
+    }
+    carry += tile_total;
 }
 </%def>

@@ -31,6 +31,7 @@
 ## uint lane_reduce_add(uint x)              also _min, _max, _or; the same on all lanes
 ## ulong lane_reduce_add_ulong(ulong x)      also _min_ulong
 ## lanemask_t lane_match_any(uint x)         the lanes whose x equals mine, mine among them
+## lanemask_t lane_match_low(uint x, uint bits)  the same where x has no more than so many bits
 ## void lane_converge()                      orders the lanes' accesses to local and global memory
 ## uint lanemask_count(lanemask_t mask)      how many bits are set
 ## uint lanemask_first(lanemask_t mask)      index of the lowest set bit; mask is not 0
@@ -77,6 +78,9 @@ static inline uint lanemask_first(lanemask_t mask) {
 }
 
 <%include file="${'/lanes/' + traits.lane_ops + '.mako'}"/>\
+% if traits.lane_ops != "ptx":
+#define lane_match_low(x, bits) lane_match_any(x)
+% endif
 </%def>
 
 <%def name="setup()">\

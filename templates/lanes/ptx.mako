@@ -105,6 +105,16 @@ static inline lanemask_t lane_match_any(uint x) {
     return same;
 }
 
+// A ballot for each bit: the instruction above takes longer, the more values there are.
+static inline lanemask_t lane_match_low(uint x, uint bits) {
+    uint same = 0xffffffffu;
+    for (uint bit = 0u; bit < bits; ++bit) {
+        const uint one = x >> bit & 1u;
+        same &= lane_ballot((int)one) ^ (one - 1u);
+    }
+    return same;
+}
+
 static inline void lane_converge(void) {
     asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
 }

@@ -93,6 +93,13 @@ def test_work_groups_that_say_nothing_are_counted(device, monkeypatch, limit):
     check_pairs(device, keys, np.arange(20_000, dtype=np.uint32))
 
 
+@pytest.mark.parametrize("looks", [1, 3, 9])
+def test_several_tiles_are_read_at_once(any_device, monkeypatch, looks):
+    monkeypatch.setattr("clgraph.primitives.radix.LOOKS", looks)
+    keys = keys_of(20_000, bits=20)
+    check_pairs(any_device, keys, np.arange(20_000, dtype=np.uint32))
+
+
 def test_a_pass_is_one_launch_where_lanes_are_several(any_device):
     stage, log = RadixSort(any_device, np.uint64), SweepLog()
     keys = Memory(any_device).upload("keys", keys_of(5000, np.uint64, 40))

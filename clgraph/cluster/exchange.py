@@ -184,26 +184,31 @@ class BitExchange:
         edges = (yield AllGather.of(degree))[:, 0]
         levels = [Level(1)]
         launches = self._ranks
-        pulls, explored = False, int(edges.sum())
+        pulls, explored, hubs = False, int(edges.sum()), 0
         for depth in range(limit):
             level = levels[depth]
             lists = not pulls and self._lists_are_less(edges)
             if pulls:
                 part.pull(depth)
-            else:
+            elif edges[part.rank]:
                 part.expand(depth, lists=lists)
+            pushing = int(np.count_nonzero(edges))
+            launches += self._ranks if pulls else pushing
             level.direction = "pull" if pulls else "push"
-            mail, level.sent_bytes = self._mail(edges if lists else None, pulls=pulls)
+            mail, level.sent_bytes = self._mail(edges, pulls=pulls, lists=lists)
             yield mail
-            if lists and self._ranks > 1:
-                part.mark(self._ranks - 1)
-                launches += self._ranks
-            part.merge(depth + 1, 0 if pulls or lists else self._ranks - 1)
+            arrived = 0 if pulls else len(mail.receives)
+            if lists and arrived:
+                part.mark(arrived)
+            if lists and pushing:
+                launches += self._ranks - (pushing == 1)  # all whom somebody else sends a list
+            part.merge(depth + 1, 0 if lists else arrived)
             rows = yield AllGather(partial(self._counted, depth + 1), [part.look()])
-            launches += 2 * self._ranks
+            launches += self._ranks
             edges = rows[:, 1]
             explored += int(edges.sum())
-            found = Found(int(rows[:, 0].sum()), int(rows[:, 2].sum()), int(edges.sum()), explored)
+            hubs, before = int(rows[:, 2].sum()), hubs
+            found = Found(int(rows[:, 0].sum()), hubs - before, int(edges.sum()), explored)
             pulls = isinstance(rule, ByEdges) and self._partition_plan.pulls(
                 before=pulls, facts=self._facts, found=found, rule=rule
             )
@@ -224,8 +229,11 @@ class BitExchange:
         lists = 4 * (edges + 1)
         return bool((lists <= self.part.map_bytes).all() and lists.mean() < self.part.map_bytes)
 
-    def _mail(self, edges: NDArray[np.int64] | None, *, pulls: bool) -> tuple[Mail, int]:
-        """Give what goes to everybody else, and the bytes that all send."""
+    def _mail(self, edges: NDArray[np.int64], *, pulls: bool, lists: bool) -> tuple[Mail, int]:
+        """Give what goes to everybody else, and the bytes that all send.
+
+        Who has no edge out of the frontier pushes nothing that others do not know.
+        """
         part, mail = self.part, Mail()
         others = [rank for rank in range(self._ranks) if rank != part.rank]
         whole = part.map_bytes
@@ -233,18 +241,19 @@ class BitExchange:
             (
                 part.own_bytes(self._shares[rank])
                 if pulls
-                else (0, whole if edges is None else 4 * (int(edges[rank]) + 1))
+                else (0, (4 * (int(edges[rank]) + 1) if lists else whole) if edges[rank] else 0)
             )
             for rank in range(self._ranks)
         ]
-        source = part.found if edges is None or pulls else part.list
-        for slot, peer in enumerate(others):
+        source = part.list if lists else part.found
+        for peer in others:
             first, size = sizes[part.rank]
             if size:
                 mail.sends.append(Piece(peer, source, first, size))
             first, size = sizes[peer]
             if size:
                 # Pulled words are right as they come; others are merged with what is here.
-                target = (part.found, first) if pulls else (part.inbox, slot * whole)
+                place = len(mail.receives) * whole
+                target = (part.found, first) if pulls else (part.inbox, place)
                 mail.receives.append(Piece(peer, *target, size))
         return mail, (self._ranks - 1) * sum(size for _, size in sizes)

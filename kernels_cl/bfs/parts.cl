@@ -157,11 +157,12 @@ void bfs_parts_expand(
     now.members = (uint)get_num_groups(0);
     now.length = state[NEXT + slot * SLOT_STRIDE];
     now.hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
+    % if exchange == "candidates":
     // The other slot counts what the next launch appends to the next frontier.
     if (get_global_id(0) == 0) {
         ${stage.clear_slot("(slot ^ 1u)")}
-        state[FOUND_HUBS] = 0;
     }
+    % endif
     uint tile_size = LANES;
     while (tile_size > 1 && now.length < (ulong)tile_size * GROUP_LANES * now.members) tile_size >>= 1;
     <%advance:each_edge queue="frontier" count="now.length">

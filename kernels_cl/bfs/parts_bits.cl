@@ -44,10 +44,6 @@ void bfs_parts_pull(
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);
-    if (get_global_id(0) == 0) {
-        ${stage.clear_slot("(slot ^ 1u)")}
-        state[FOUND_HUBS] = 0;
-    }
     __global const word_t *const from_visited = reached + first_word;
     __global word_t *const to_visited = found + first_word;
     const uint words = own_words;
@@ -120,7 +116,11 @@ void bfs_parts_merge(
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);
-    if (get_global_id(0) == 0) listed[0] = 0;
+    // The other slot counted the frontier that is behind us, which not every device has expanded.
+    if (get_global_id(0) == 0) {
+        listed[0] = 0;
+        ${stage.clear_slot("(slot ^ 1u)")}
+    }
     <%share:each_item count="words">
         if (item - first_word >= own_words) merge_word(item, words, peers, inbox, reached, found);
     </%share:each_item>
@@ -143,7 +143,7 @@ void bfs_parts_merge(
     </%gather:each_bit>
     % if counts_hubs:
     found_hubs = lane_reduce_add(found_hubs);
-    if (lane_id() == 0 && found_hubs) atomic_add(state + FOUND_HUBS, found_hubs);
+    if (lane_id() == 0 && found_hubs) atomic_add(state + FOUND_HUBS, found_hubs);   // of all levels
     % endif
     ${queue.end_stage("queue_to", "0")}
 }

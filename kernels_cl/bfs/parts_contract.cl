@@ -68,3 +68,29 @@ void bfs_parts_contract(
     </%tiles:each_tile>
     ${queue.end_stage("queue_to", "0")}
 }
+
+// The vertices of a range that are at a distance, numbered from its first on: a frontier of rows that
+// come by themselves, which nobody but the device has to know.
+__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
+void bfs_parts_list(
+    __global const int *restrict distances,         // [n]
+    const uint begin,                               // the range
+    const uint count,
+    const uint level,
+    __global uint *restrict listed,                 // [count] out
+    volatile __global uint *state,
+    const uint slot)                                // whose counter says how many, 0 on entry
+{
+    ${lanes.setup()}
+    <%share:each_tile count="count">
+        const uint at = (uint)first + lane_id();
+        const int wanted = at < count && distances[begin + at] == (int)level;
+        const lanemask_t listing = lane_ballot(wanted);
+        if (listing) {
+            uint base = 0;
+            if (lane_id() == 0) base = atomic_add(state + NEXT + slot * SLOT_STRIDE, lanemask_count(listing));
+            base = lane_broadcast(base, 0);
+            if (wanted) listed[base + lanemask_count(listing & lane_mask_lt())] = at;
+        }
+    </%share:each_tile>
+}

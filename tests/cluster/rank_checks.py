@@ -78,7 +78,8 @@ def searched():
             result = plan.run(0, verify=True)
             if comm.rank == 0:
                 check_search(SHAPES[name], 0, result)
-    assert plan.run(0, gather=False).distances is None
+    # One rank has the whole anyway.
+    assert (plan.run(0, gather=False).distances is None) == (comm.size > 1)
     say("empty ranks")
 
 
@@ -123,7 +124,7 @@ def read():
     for name in ("mixed.sg", "mixed.npz", "mixed.el"):
         plan = cg.cluster.BFS(FOLDER / name, comm, predecessors=True)
         held = plan._shares[0].indices.size
-        assert held < 0.8 * MIXED.m
+        assert held < 0.8 * MIXED.m or comm.size == 1
         result = plan.run(MIXED_SOURCES[0], verify=True)
         if comm.rank == 0:
             assert result.reached == np.count_nonzero(

@@ -62,6 +62,8 @@ class RowChunks:
     ----------
     copied_bytes : int
         All that was copied.
+    sweep_bytes : int
+        What `swept` copies; 0 where a row is longer than a chunk, which it cannot cut.
     """
 
     def __init__(self, graph: Graph, device: Device, chunk_bytes: int | None) -> None:
@@ -82,6 +84,62 @@ class RowChunks:
         self._edges = edges = max(size // (8 + 4 + 4 + 4), 64)
         dtype = offsets_dtype(graph.m)
         self._chunks = [_Chunk(memory, device, edges, dtype) for _ in range(2)]
+        self._ranges = self._whole_ranges() if graph.max_degree <= edges else []
+        self._offsets: NDArray[Any] | None = None
+        rows_held = sum(last - first + 1 for first, last in self._ranges)
+        self.sweep_bytes = rows_held * dtype.itemsize + 4 * graph.m if self._ranges else 0
+
+    def _whole_ranges(self) -> list[tuple[int, int]]:
+        """Cut all rows into ranges that fit a chunk; where there is no edge is none of them."""
+        indptr, n = self._graph.indptr, self._graph.n
+        ranges, first = [], 0
+        while first < n:
+            end = np.searchsorted(indptr, int(indptr[first]) + self._edges, side="right") - 1
+            last = min(int(end), first + self._edges, n)
+            if indptr[first] < indptr[last]:
+                ranges.append((first, last))
+            first = last
+        return ranges
+
+    def swept(self) -> Iterator[tuple[_Chunk, int, int]]:
+        """Copy all rows as they lie, so that the host need not know whose are wanted.
+
+        Yields
+        ------
+        _Chunk, int, int
+            What holds rows now, and whose `used` is to be set; the first of their vertices, and
+            how many these are.
+        """
+        place = 0
+        offsets = self._sweep_offsets()
+        indptr = self._graph.indptr
+        for turn, (first, last) in enumerate(self._ranges):
+            chunk = self._chunks[turn & 1]
+            finish_copy(*chunk.under_way)
+            chunk.under_way.clear()
+            rows = self._rows[int(indptr[first]) : int(indptr[last])]
+            if rows.dtype != np.uint32:
+                staged = chunk.staging["indices"][: rows.size]
+                staged[...] = rows
+                rows = staged
+            size = last - first + 1
+            self._send(chunk, {"indptr": offsets[place : place + size], "indices": rows})
+            place += size
+            yield chunk, first, last - first
+
+    def _sweep_offsets(self) -> NDArray[Any]:
+        """Give the offsets of each range, from 0, one behind the other, in pinned memory."""
+        if self._offsets is None:
+            size = sum(last - first + 1 for first, last in self._ranges)
+            dtype = offsets_dtype(self._graph.m)
+            self._offset_pages = Pinned(self._device, max(size, 1), dtype)
+            offsets, place = self._offset_pages.array, 0
+            for first, last in self._ranges:
+                part = self._graph.indptr[first : last + 1]
+                offsets[place : place + part.size] = part - part[0]
+                place += part.size
+            self._offsets = offsets
+        return self._offsets
 
     def copied(self, frontier: NDArray[np.int64]) -> Iterator[tuple[_Chunk, int, int | None]]:
         """Copy the rows of a frontier, chunk by chunk.
@@ -154,31 +212,39 @@ class RowChunks:
         vertices: NDArray[Any],
         names: NDArray[Any],
     ) -> None:
-        """Copy rows to a chunk, once the launch that reads it has ended."""
+        """Put rows where they can be copied from, and copy them."""
         finish_copy(*chunk.under_way)  # the staging is free then
         chunk.under_way.clear()
-        events = []
-        wait = [chunk.used] if chunk.used is not None else None
         straight = isinstance(rows, slice) and self._rows.dtype == np.uint32
         targets = self._rows[rows] if isinstance(rows, slice) else rows
-        for name, array, target in (
-            ("indptr", indptr, chunk.indptr),
-            ("vertices", vertices, chunk.vertices),
-            ("names", names, chunk.names),
-            ("indices", targets, chunk.indices),
+        sources = {}
+        for name, array in (
+            ("indptr", indptr),
+            ("vertices", vertices),
+            ("names", names),
+            ("indices", targets),
         ):
             if not array.size:
                 continue
-            source: NDArray[Any] = targets
+            sources[name] = targets
             if name != "indices" or not straight:
-                source = chunk.staging[name][: array.size]
-                source[...] = array
+                sources[name] = chunk.staging[name][: array.size]
+                sources[name][...] = array
+        self._send(chunk, sources)
+
+    def _send(self, chunk: _Chunk, sources: dict[str, NDArray[Any]]) -> None:
+        """Copy pinned arrays to a chunk, once the launch that reads it has ended."""
+        wait = [chunk.used] if chunk.used is not None else None
+        for name, source in sources.items():
             self.copied_bytes += source.nbytes
-            events.append(
+            chunk.under_way.append(
                 cl.enqueue_copy(
-                    self._copies, target.buffer, source, is_blocking=False, wait_for=wait
+                    self._copies,
+                    getattr(chunk, name).buffer,
+                    source,
+                    is_blocking=False,
+                    wait_for=wait,
                 )
             )
         self._copies.flush()
-        chunk.under_way = events
-        cl.enqueue_barrier(self._device.queue, wait_for=events)
+        cl.enqueue_barrier(self._device.queue, wait_for=chunk.under_way)

@@ -43,6 +43,8 @@ __all__ = ["Streamed"]
 
 NO_NAMES = np.uint32(2**32 - 1)
 FIRST, NEXT = np.uint32(0), np.uint32(1)
+# To find, sort and look up a vertex of the frontier on the host takes as long as to copy so much.
+VERTEX_BYTES = 5000
 
 
 class Streamed:
@@ -73,9 +75,10 @@ class Streamed:
 
     Notes
     -----
-    Levels push. Of a level whose rows make up much of a range, the range is copied as it is; else
-    its rows are put together by the host, whichever is less by bytes. Two chunks are in turn, so
-    that one is copied while the edges of the other are looked at.
+    Levels push. For a level of many vertices all rows are copied, and the device finds by their
+    distances whose it wants. The host has the frontier of others: of one whose rows make up much
+    of a range, the range is copied as it is; else its rows are put together, whichever is less by
+    bytes. Two chunks are in turn, so that one is copied while the edges of the other are looked at.
 
     References
     ----------
@@ -133,6 +136,7 @@ class Streamed:
             "begin": self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config),
             "expand": self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config),
             "contract": self._kernel("bfs/parts_contract.cl", "bfs_parts_contract", claims),
+            "list": self._kernel("bfs/parts_contract.cl", "bfs_parts_list", claims),
         }
         self._last: weakref.ref[DividedFindings] | None = None
         self._prepare(chunk_bytes)
@@ -199,12 +203,12 @@ class Streamed:
         cl.enqueue_fill_buffer(
             self.device.queue, self.distances.buffer, np.zeros(1, np.int32), 4 * source, 4
         )
-        frontier = np.array([source], np.int64)
+        frontier: NDArray[np.int64] | None = np.array([source], np.int64)
         levels, launches = [Level(1)], 1
         clock = begun
         for depth in range(limit):
             before = self._copied_bytes
-            launches += self._expand(frontier)
+            launches += self._sweep(depth) if frontier is None else self._expand(frontier)
             self._mirror.refresh()
             count = int(self._mirror.words[BIN_LENGTHS])
             self._launch(
@@ -215,11 +219,7 @@ class Streamed:
                 *(np.uint32(1), self._state, NEXT),
             )
             launches += 1
-            found = self._bins.read(count)
-            if self._tree:
-                found = found.view(np.uint32)[::2]
-            # In order, so that rows are read in order.
-            frontier = np.sort(found).astype(np.int64)
+            frontier = None if self._sweeps(count) else self._found_last(count)
             level = levels[depth]
             level.direction, level.sent_bytes = "push", self._copied_bytes - before
             now = time.perf_counter()
@@ -253,6 +253,34 @@ class Streamed:
             source,
         )
 
+    def _found_last(self, count: int) -> NDArray[np.int64]:
+        """Read what the last level found, in order, so that rows are read in order."""
+        found = self._bins.read(count)
+        if self._tree:
+            found = found.view(np.uint32)[::2]
+        return np.sort(found).astype(np.int64)
+
+    def _sweeps(self, count: int) -> bool:
+        """Whether to copy all rows costs less than to know of so many vertices which they are."""
+        chunks = self._chunks
+        return chunks is not None and 0 < chunks.sweep_bytes <= VERTEX_BYTES * count
+
+    def _sweep(self, depth: int) -> int:
+        """Enqueue the expansion of all vertices at a distance; give the launches."""
+        assert self._chunks is not None  # noqa: S101 (as `_sweeps` has found)
+        launches = 0
+        for chunk, first, count in self._chunks.swept():
+            self._count(0)
+            self._launch(
+                "list",
+                *(self.distances, np.uint32(first), np.uint32(count), np.uint32(depth)),
+                *(chunk.vertices, self._state, FIRST),
+            )
+            chunk.used = self._expand_listed(chunk.indptr, chunk.indices, chunk.vertices, first)
+            self.device.queue.flush()
+            launches += 2
+        return launches
+
     def _expand(self, frontier: NDArray[np.int64]) -> int:
         """Enqueue the expansion of all of a frontier; give the launches."""
         if self._chunks is None:
@@ -278,10 +306,27 @@ class Streamed:
         names: Argument | None = None,
     ) -> cl.Event:
         """Enqueue the expansion of rows: those of vertices from `first` on, or of named ones."""
-        queue, state = self.device.queue, self._state.buffer
+        self._count(count)
+        return self._expand_listed(indptr, indices, vertices, first, names)
+
+    def _count(self, count: int) -> None:
+        """Enqueue saying how many vertices the next launch has."""
         cl.enqueue_fill_buffer(
-            queue, state, np.array([count], np.uint32), 4 * STATE_WORDS["NEXT"], 4
+            self.device.queue,
+            self._state.buffer,
+            np.array([count], np.uint32),
+            4 * STATE_WORDS["NEXT"],
+            4,
         )
+
+    def _expand_listed(
+        self,
+        indptr: Argument,
+        indices: Argument,
+        vertices: Argument,
+        first: int | None = 0,
+        names: Argument | None = None,
+    ) -> cl.Event:
         line = np.uint32(0) if first is None else NO_NAMES
         return self._launch(
             "expand",

@@ -115,7 +115,7 @@ class BitPart(Part):
         return edges | self._seen("NEXT_EDGES_HIGH", level) << 32
 
     def found_hubs(self) -> int:
-        """Hubs among the vertices that the last level found here, as last seen."""
+        """Hubs among the vertices that all levels until now found here, as last seen."""
         return int(self._mirror.words[PART_WORDS["FOUND_HUBS"] - SEEN])
 
     def pull(self, level: int) -> None:

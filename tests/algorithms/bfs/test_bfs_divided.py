@@ -23,6 +23,7 @@ from searches import (
 import clgraph as cg
 from clgraph.cluster import DividedBFS
 from clgraph.cluster.parts import candidates
+from clgraph.cluster.parts.bits import BitPart
 from clgraph.cluster.parts.partition import Ownership
 from clgraph.cluster.parts.share import rows_of
 from clgraph.cluster.ranks.transport import Transport
@@ -181,7 +182,10 @@ def test_it_ends_when_all_bins_are_empty(device):
 
 @ONE_RUNTIME
 def test_bits_are_one_a_vertex(device):
-    """bfs-enterprise 22: devices send each other n bits a level, or a list if that is less."""
+    """bfs-enterprise 22: devices send each other n bits a level, or a list if that is less.
+
+    Who has no edge out of the frontier sends nothing, and is launched for nothing.
+    """
     plan = DividedBFS(MIXED, same(device, 3), predecessors=True, config=bfs_config(**BITS))
     for source in MIXED_SOURCES:
         result = plan.run(source)
@@ -197,17 +201,39 @@ def test_bits_are_one_a_vertex(device):
         expected = []
         for way, frontier in zip(stats.directions, edges, strict=True):
             lists = 4 * (frontier + 1)
+            pushing = frontier > 0
             if way == "pull":  # pulled bits are of those whom a device owns
                 expected.append(2 * whole)
             elif (lists <= whole).all() and lists.mean() < whole:
-                expected.append(2 * lists.sum())
+                expected.append(2 * lists[pushing].sum())
             else:  # what a device pushes may be anyone's
-                expected.append(3 * 2 * whole)
+                expected.append(2 * whole * pushing.sum())
         assert stats.exchanged_bytes.tolist() == expected
     # From the hub wide levels; from the end of the path narrow ones first.
-    first = {MIXED_SOURCES[0]: 3 * 2 * whole, MIXED_SOURCES[3]: 2 * 4 * (3 + 1)}
+    first = {MIXED_SOURCES[0]: 2 * whole, MIXED_SOURCES[3]: 2 * 4 * (1 + 1)}
     for source, size in first.items():
         assert plan.run(source).stats.exchanged_bytes[0] == size
+
+
+@ONE_RUNTIME
+def test_who_has_nothing_to_expand_is_not_launched(device, monkeypatch):
+    """Of a path each level is one device's: one expansion a level, and none marks its own list."""
+    graph = cg.generate.path(400)
+    plan = DividedBFS(graph, same(device, 3), config=bfs_config(**BITS))
+    counts = {"expand": 0, "mark": 0, "merge": 0}
+    for name in counts:
+        inner = getattr(BitPart, name)
+
+        def counted(self, *args, name=name, inner=inner, **options):
+            counts[name] += 1
+            return inner(self, *args, **options)
+
+        monkeypatch.setattr(BitPart, name, counted)
+    result = plan.run(0)
+    check_search(graph, 0, result)
+    assert set(result.stats.directions) == {"push"}
+    assert counts == {"expand": 400, "mark": 2 * counts["expand"], "merge": 3 * 400}
+    assert result.stats.launches == 3 + sum(counts.values())
 
 
 @ONE_RUNTIME

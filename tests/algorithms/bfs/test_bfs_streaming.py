@@ -16,6 +16,7 @@ from searches import (
 )
 
 import clgraph as cg
+from clgraph.algorithms.bfs import streaming
 from clgraph.algorithms.bfs.row_chunks import GATHER_COST, RowChunks
 from clgraph.algorithms.bfs.streaming import Streamed
 
@@ -123,6 +124,44 @@ def test_copied_in_a_quarter_of_the_rows(device, monkeypatch):
     check_search(graph, 7, result)
     sent_bytes = result.stats.per_level["sent_bytes"].sum()
     assert 4 * graph.m <= sent_bytes < 1.5 * 4 * graph.m
+
+
+@pytest.mark.usefixtures("copied")
+@pytest.mark.runtimes("intel", "pocl")
+@pytest.mark.parametrize("tree", [True, False])
+def test_wide_levels_sweep_all_rows(tree, device, monkeypatch):
+    """Then the device finds whose rows are wanted, and the host reads no list of them."""
+    graph = cg.generate.random(3000, 120, seed=2)
+    plan = Streamed(graph, device, predecessors=tree, chunk_bytes=100_000)
+    sweep_bytes = plan._chunks.sweep_bytes
+    assert sweep_bytes > 4 * graph.m
+    reads = []
+    read = Streamed._found_last
+    monkeypatch.setattr(
+        Streamed, "_found_last", lambda self, count: reads.append(count) or read(self, count)
+    )
+    result = plan.search(7, graph.n)
+    check_search(graph, 7, result)
+    table = result.stats.per_level
+    wide = table["frontier"] * streaming.VERTEX_BYTES >= sweep_bytes
+    assert wide.any()
+    np.testing.assert_array_equal(table["sent_bytes"][wide], sweep_bytes)
+    assert (table["sent_bytes"][~wide] < sweep_bytes).all()
+    assert reads == [*table["frontier"][1:][~wide[1:]], 0]
+    monkeypatch.setattr(streaming, "VERTEX_BYTES", 1 << 40)  # all levels but the source's
+    for one in (graph, MIXED_ONE_WAY, SHAPES["self-loops"], SHAPES["one-way-path"]):
+        plan = Streamed(one, device, predecessors=tree, chunk_bytes=40_000)
+        assert plan._chunks.sweep_bytes
+        check_search(one, 0, plan.search(0, one.n))
+
+
+@pytest.mark.usefixtures("copied")
+@ONE_RUNTIME
+def test_rows_longer_than_a_chunk_are_not_swept(device, monkeypatch):
+    monkeypatch.setattr(streaming, "VERTEX_BYTES", 1 << 40)
+    plan = Streamed(SHAPES["star"], device, predecessors=True, chunk_bytes=1)
+    assert plan._chunks.sweep_bytes == 0
+    check_search(SHAPES["star"], 1, plan.search(1, SHAPES["star"].n))
 
 
 @ONE_RUNTIME

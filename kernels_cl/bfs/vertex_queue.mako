@@ -10,6 +10,9 @@
 ## GATHER turns the difference of the two back into a queue. MARK makes the bitmap from distances.
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
+## A source stands alone in its level, so that it is spread over all groups from so many edges a lane on.
+<%! SOURCE_EDGES = 4 %>
+
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="single" file="${context['single_group']}"/>
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
@@ -195,6 +198,13 @@ group_barrier();
 ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
 </%def>
 
+## The edges from which a source is queued as a hub: fewer than other hubs have, but where a preset gives
+## hubs bins or tiles of their own, which are sized for hubs. Their queue has slack for it.
+<%def name="spread_from()">\
+<% own = config.hub_bins or config.hub_batch %>\
+${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.lanes)) or 2**32}\
+</%def>
+
 ## By one work-item: `next` from `now` and the counters of its slot. Everyone waits for it, so a stage
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
@@ -206,7 +216,7 @@ ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT
     if (now.mode == FILL) {
         const offset_t row = ${rows.begin("source")};
         edges = (ulong)(${rows.past("source")} - row);
-        hubs = edges >= ${config.hub_degree or 2**32}ul;
+        hubs = edges >= ${spread_from()}ul;
         found = 1 - hubs;
         % if config.hub_bins:
         ${bins.begin_with("hubs_even", "hubs", "edges", "MAKE_ENTRY(source, row, (uint)edges)")}

@@ -21,7 +21,9 @@ from searches import (
 import clgraph as cg
 from clgraph.algorithms.bfs import plan as module
 from clgraph.algorithms.bfs.buffers import table_of
+from clgraph.algorithms.bfs.stages import kernel_parameters, stages_of
 from clgraph.device import Memory
+from clgraph.device.rendering.sources import render
 from clgraph.engine.choose import resolve
 from clgraph.engine.strategies.balance import BALANCERS
 
@@ -212,3 +214,39 @@ def test_more_duplicates_than_there_is_room_for(name, percent, intel):
         group_size=4 * intel.traits.lanes,
     )
     check(config, intel)
+
+
+def beside_a_hub(device, degree):
+    """A hub at 0 and, two hops from it, a vertex of `degree` edges, which is given as well."""
+    hub = 64 * device.traits.lanes
+    leaves = hub + degree
+    edge_sources = [0] * hub + [leaves] * degree
+    graph = cg.from_edges(
+        edge_sources, [*range(1, hub + 1), *range(hub, leaves)], n=leaves + 1, symmetrize=True
+    )
+    return graph, leaves
+
+
+def test_a_source_is_spread_over_groups_with_fewer_edges_than_a_hub(intel):
+    """From four edges a lane on, where there are hubs; tiles of a given size are for hubs alone."""
+    lanes = intel.traits.lanes
+    for more, edges in (
+        ({}, 4 * lanes),
+        ({"hub_degree": 3}, 3),
+        ({"hub_batch": 4}, 64 * lanes),
+        ({"hub_degree": 0}, 2**32),
+    ):
+        graph, _ = beside_a_hub(intel, 4 * lanes)
+        plan = cg.BFS(graph, config=bfs_config(**more), device=intel)
+        parameters = kernel_parameters(plan.config, stages_of(plan.config), predecessors=False)
+        parameters["arguments"] = plan._stages.table.rows
+        text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
+        assert f"hubs = edges >= {edges}ul;" in text
+
+
+def test_a_source_beside_the_threshold_is_searched_whole(intel):
+    for degree in (4 * intel.traits.lanes - 1, 4 * intel.traits.lanes, 64 * intel.traits.lanes - 1):
+        graph, source = beside_a_hub(intel, degree)
+        plan = cg.BFS(graph, predecessors=True, config="auto", device=intel)
+        for start in (source, 0, source):
+            check_search(graph, start, plan.run(start))

@@ -4,8 +4,8 @@
 first (short traces against the reference), then times each case: kernels alone, the whole call with
 copies out of pinned and of ordinary memory, with and without inference, and how the device is
 shared out. ``--reference`` times NumPy's sequential reference in turn with the device, and
-``--copies`` only what copies cost: pinned and pageable memory, staging by pieces of several sizes
-and threads, and copies that overlap with kernels.
+``--copies`` only what copies cost: pinned and pageable memory, with ranges read on the host and
+without in turn, staging and reading by several threads, and copies that overlap with kernels.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from clgraph.algorithms.invariants import (
     published_trace,
 )
 from clgraph.algorithms.invariants.chunks import Chunks
+from clgraph.algorithms.invariants.ranges import RangeFinder
+from clgraph.algorithms.invariants.reading import KnownRanges, Reading
 from clgraph.device.memory.staging import Staging
 from clgraph.device.observing import observed_by
 from clgraph.profile.criteria import union_length
@@ -49,6 +51,7 @@ ENERGY_SECONDS = 2.0
 # twice as long as copies do, on a CPU 3 pairs.
 OVERLAP_TRACE, OVERLAP_PARTS, OVERLAP_ROWS, OVERLAP_CPU_ROWS = 4, 8, 30, 6
 STAGINGS = tuple((mib << 20, threads) for mib in (4, 8, 16) for threads in (4, 6, 8, 12))
+READERS = (4, 8, 12, 16)
 OVERLAP_TEMPLATES = {True: ["a <= b + c"], False: ["a <= b + 1e6"]}
 
 Row = dict[str, Any]
@@ -69,6 +72,7 @@ def timed(plan: InvariantMiner, trace: Trace, repeat: int) -> Row:
         "asked_gb_s": stats.effective_gb_s,
         "trace_gb_s": stats.trace_bytes / kernel_s / 1e9 if kernel_s else None,
         "copied_bytes": stats.copied_bytes,
+        "read_bytes": stats.read_bytes,
         "phases": stats.phases,
     }
 
@@ -140,15 +144,36 @@ def on_the_device(device: cg.Device, plan: InvariantMiner, trace: Trace) -> Row:
     }
 
 
-def pageable(device: cg.Device, trace: Trace, repeat: int) -> Row:
-    """Time trace 4 of set I out of the memory that it is in."""
-    plan = InvariantMiner("I", device=device)
+def end_to_end(device: cg.Device, trace: Trace, repeat: int) -> list[Row]:
+    """Time trace 4 of set I out of the memory that it is in; the ways to get ranges in turn."""
     name = "pageable" if trace.numeric.pinned is None else "pinned"
-    row: Row = {"case": name, "trace": 4, "set": "I", "variant": "auto"}
-    row |= timed(plan, trace, repeat)
-    row["device"] = on_the_device(device, plan, trace)
-    show(row)
-    print(f"  copies under way for {row['device']['copies_ms']:.1f} ms", flush=True)
+    variants = {"auto": True, "ranges-copied": False} if name == "pageable" else {"auto": True}
+    plans = {
+        variant: InvariantMiner("I", config=MiningConfig(ranges_on_host=on), device=device)
+        for variant, on in variants.items()
+    }
+    turns: dict[str, list[Row]] = {variant: [] for variant in plans}
+    for _ in range(repeat):
+        for variant, plan in plans.items():
+            turns[variant].append(timed(plan, trace, 1))
+    rows = []
+    for variant, found in turns.items():
+        row: Row = {"case": name, "trace": 4, "set": "I", "variant": variant}
+        row |= in_one(found)
+        row["device"] = on_the_device(device, plans[variant], trace)
+        show(row)
+        spread = f"{min(row['total_ms']):.1f} to {max(row['total_ms']):.1f}"
+        print(f"  {spread}; copies under way for {row['device']['copies_ms']:.1f} ms", flush=True)
+        rows.append(row)
+    return rows
+
+
+def in_one(found: list[Row]) -> Row:
+    """Give the rows of runs that were timed one by one as one row."""
+    row = dict(found[-1])
+    for name in ("kernel_ms", "total_ms"):
+        row[name] = [one[name][0] for one in found]
+        row[f"{name}_median"] = statistics.median(row[name])
     return row
 
 
@@ -162,6 +187,35 @@ def copying_ms(device: cg.Device, trace: Trace, config: MiningConfig, staging: S
     took = 1e3 * (time.perf_counter() - began)
     chunks.close()
     return took
+
+
+def reading_ms(device: cg.Device, trace: Trace, staging: Staging) -> float:
+    """Read the numeric rows of a trace for their ranges, part by part."""
+    known = KnownRanges(RangeFinder(device, 4), trace.count("numeric"), 0)
+    reading = Reading([trace], known, staging)
+    chunks = Chunks(device, [trace], "numeric", MiningConfig(), staging, reading)
+    everything = np.ones(chunks.variables, bool)
+    began = time.perf_counter()
+    for _ in chunks.parts(lambda: everything):
+        chunks.read_only(everything)
+    took = 1e3 * (time.perf_counter() - began)
+    chunks.close()
+    return took * trace.length * len(everything) * 4 / max(reading.read_bytes, 1)
+
+
+def readings(device: cg.Device, trace: Trace, repeat: int) -> list[Row]:
+    """Time reading for ranges by several threads."""
+    rows = []
+    for threads in READERS:
+        staging = Staging(device, threads=threads)
+        reading_ms(device, trace, staging)
+        times = [reading_ms(device, trace, staging) for _ in range(repeat)]
+        size = trace.count("numeric") * trace.length * 4
+        row: Row = {"case": "reading", "threads": threads, "read_ms": times}
+        row["gb_s"] = size / statistics.median(times) / 1e6
+        rows.append(row)
+        print(f"reading by {threads:2} threads: {row['gb_s']:.1f} GB/s", flush=True)
+    return rows
 
 
 def stagings(device: cg.Device, trace: Trace, repeat: int) -> list[Row]:
@@ -243,10 +297,12 @@ def copies(device: cg.Device, length: int, repeat: int) -> list[Row]:
     """Time what copies of trace 4 cost, out of pageable and out of pinned memory."""
     trace = published_trace(OVERLAP_TRACE, length)
     # What copies it most often comes first: a dozen passes over fresh memory are slower.
-    rows = stagings(device, trace, repeat) if device.is_gpu else []
-    rows.append(pageable(device, trace, repeat))
+    rows = []
     if device.is_gpu:
-        rows.append(pageable(device, trace.pinned(device), repeat))
+        rows += stagings(device, trace, repeat) + readings(device, trace, repeat)
+    rows += end_to_end(device, trace, repeat)
+    if device.is_gpu:
+        rows += end_to_end(device, trace.pinned(device), repeat)
     return [*rows, overlap(device, trace, length, repeat)]
 
 
@@ -262,10 +318,7 @@ def random_lengths(device: cg.Device, repeat: int, longest: int) -> list[Row]:
                 turns[length].append(timed(plan, trace, 1))
         for length, found in turns.items():
             row: Row = {"case": "random", "length": length, "set": templates, "variant": "auto"}
-            row |= found[-1]
-            for name in ("kernel_ms", "total_ms"):
-                row[name] = [one[name][0] for one in found]
-                row[f"{name}_median"] = statistics.median(row[name])
+            row |= in_one(found)
             rows.append(row)
             show(row)
     return rows

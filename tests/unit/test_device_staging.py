@@ -152,7 +152,7 @@ def test_a_slot_is_filled_anew_only_when_its_copy_has_ended(any_device):
         time.sleep(0.3)  # in which a third would be filled
         before = list(filled)
         gate.set_status(cl.command_execution_status.COMPLETE)
-        pieces.finish(*list(pieces._sent))
+        pieces.finish(*list(pieces._begun))
     assert before == [0, 1]  # as many as there are slots
     assert filled == [0, 1, 2, 3]
     assert (target.read().reshape(4, -1) == np.arange(4)[:, None]).all()
@@ -178,7 +178,7 @@ def test_a_piece_sent_here_does_not_wait_for_threads(any_device):
             )
             pieces.finish(quick)
         assert (target.read()[SLOT:] == 2).all()
-        assert slow._event is None
+        assert slow._outcome is None
         go_on.set()
         pieces.finish(slow)
     assert (target.read()[:SLOT] == 1).all()

@@ -3,89 +3,38 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clgraph.algorithms.invariants.chunk import ELEMENT_BYTES, MULTIPLE, Chunk, Sent, Span
 from clgraph.algorithms.invariants.expressions import KINDS, NUMERIC, Kind
 from clgraph.algorithms.invariants.trace import WORD_BITS
 from clgraph.device import Memory
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
+from clgraph.device.memory.staging import SMALL_BYTES
 from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.config import MiningConfig
+    from clgraph.algorithms.invariants.reading import Reading
     from clgraph.algorithms.invariants.trace import Trace
     from clgraph.device import Allocation, Device
-    from clgraph.device.memory.staging import Piece, Pieces, Staging
+    from clgraph.device.memory.staging import Job, Pieces, Staging
 
-__all__ = ["Chunk", "Chunks", "fit_together"]
+__all__ = ["Chunks", "fit_together"]
 
-ELEMENT_BYTES = 4
-MULTIPLE = 64  # elements; a common multiple of all vector widths
 FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
 # Of a second part of numbers, on its way while the first is looked at: a bus carries it meanwhile.
 SECOND_BYTES = 32 << 20
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
-SMALL_BYTES = 2 << 20  # take less to stage than to wait for a thread that is at work for others
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Elements [begin, end) of the rows of one of the traces."""
-
-    trace: int
-    begin: int
-    end: int
-
-    @property
-    def padded(self) -> int:
-        """Elements with those that repeat the last instant."""
-        return -(-(self.end - self.begin) // MULTIPLE) * MULTIPLE
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Rows on the device.
-
-    Attributes
-    ----------
-    buffer : Allocation or pyopencl.Buffer
-        The rows one after the other.
-    stride, first, elements : int
-        Distance of rows, where each begins and how long each is, in elements; all are multiples of
-        64.
-    number : int
-        Which part of the traces it is.
-    copy_ahead : callable
-        To be called when a kernel that reads the rows has been launched: enqueues copies of later
-        parts, which run beside it.
-    """
-
-    buffer: Any
-    stride: int
-    first: int
-    elements: int
-    number: int
-    copy_ahead: Callable[[], object] = bool
-
-
-@dataclass(slots=True)
-class Sent:
-    """Copies on their way into a buffer: of which rows, enqueued or still to be staged."""
-
-    buffer: Allocation
-    rows: NDArray[np.bool_]
-    events: list[cl.Event] = field(default_factory=list)
-    staged: list[Piece] = field(default_factory=list)
 
 
 def fit_together(device: Device, traces: Sequence[Trace]) -> bool:
@@ -113,6 +62,8 @@ class Chunks:
         How long a chunk is, and how many are on their way while another is mined.
     staging : Staging
         For rows that are not pinned.
+    reading : Reading, optional
+        Of rows that are not pinned and of which only ranges are needed; without it all are copied.
 
     Attributes
     ----------
@@ -142,6 +93,7 @@ class Chunks:
         kind: Kind,
         config: MiningConfig,
         staging: Staging,
+        reading: Reading | None = None,
     ) -> None:
         self.device = device
         self.traces = traces
@@ -150,6 +102,7 @@ class Chunks:
         self.copied_bytes = 0
         self.meanwhile: Callable[[], object] = bool
         self._staging = staging
+        self._reading = reading
         self._memory = Memory(device)
         self._dtype = np.dtype(np.float32 if kind == NUMERIC else np.uint32)
         free = self._memory.free_bytes
@@ -172,7 +125,7 @@ class Chunks:
         self._eager = 0  # parts that are sent before the first was looked at
         self._spans = self._cut()
         self._held: dict[int, Allocation] = {}
-        self._here: dict[int, NDArray[np.bool_]] = {}
+        self._here = np.zeros((len(self._spans), self.variables), bool)
         self._copies = None if self.in_place else device.beside()
         self._slots: list[Allocation] = []
 
@@ -213,7 +166,7 @@ class Chunks:
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         return [cl.Buffer(self.device.context, flags, hostbuf=part.values) for part in rows]
 
-    def parts(self, needed: Callable[[], NDArray[np.bool_]]) -> Iterator[Chunk]:
+    def parts(self, needed: Callable[[], NDArray[np.bool_]]) -> Generator[Chunk, None, None]:
         """Go through the traces from the first instant to the last.
 
         Parameters
@@ -222,6 +175,7 @@ class Chunks:
             Which variables are, bool [variables]; asked for each part, and never more than before.
             Rows of others hold anything.
         """
+        self.read_only(np.zeros(self.variables, bool))
         if self._direct:
             for number, span in enumerate(self._spans):
                 stride = self.traces[span.trace].rows(self.kind).values.shape[1]
@@ -232,6 +186,19 @@ class Chunks:
         queue = self._copies.queue
         with self._staging.pieces(queue) if staged else nullcontext() as pieces:
             yield from self._copied(needed, queue, pieces)
+
+    def read_only(self, rows: NDArray[np.bool_]) -> None:
+        """Have parts to come read for the ranges of some rows, bool [variables], and of no others.
+
+        Whoever finds that he needs such a row itself has to `bring` it.
+        """
+        if self._reading is not None:
+            self._reading.only = rows
+
+    @property
+    def read_bytes(self) -> int:
+        """Of rows that were read on the host for their ranges, so far."""
+        return 0 if self._reading is None else self._reading.read_bytes
 
     def _pinned(self, span: Span) -> bool:
         rows = self.traces[span.trace].rows(self.kind)
@@ -249,11 +216,12 @@ class Chunks:
             numbers = range(first, min(last + 1, len(self._spans)))
             # Making room waits for copies that are under way, so what is kept has all of it before
             # the first long one; a first look alone needs none.
+            rows = needed()
             for other in range(first, len(self._spans)) if self.kept and first else numbers:
-                self._target(other, self._spans[other])
+                self._make_room(other, rows)
             for other in numbers:
                 if other not in coming:
-                    coming[other] = self._send(other, needed(), queue, pieces)
+                    coming[other] = self._send(other, rows, queue, pieces)
 
         try:
             for number, span in enumerate(self._spans):
@@ -261,24 +229,51 @@ class Chunks:
                 send(number, number + (max(self._ahead - 1, 0) if number else self._eager))
                 if number and number + self._ahead < len(self._spans):
                     # Behind a launch, making room would wait for it.
-                    self._target(number + self._ahead, self._spans[number + self._ahead])
+                    self._make_room(number + self._ahead, needed())
                 if number == 1 + self._eager and self._ahead:
                     self.meanwhile()
                 self._arrive(number, coming[number], pieces)
-                buffer = coming.pop(number).buffer
-                ahead = partial(send, number + 1, number + self._ahead)
-                yield Chunk(buffer, span.padded, 0, span.padded, number, ahead)
+                sent = coming.pop(number)
+                chunk = Chunk(sent.buffer, span.padded, 0, span.padded, number)
+                chunk.away = sent.away if sent.away.any() else None
+                if number or self._reading is None or pieces is None:
+                    chunk.copy_ahead = partial(send, number + 1, number + self._ahead)
+                # Else all of the first part is looked at before it is known what only to read.
+                chunk.copy = partial(self._bring, number, queue, pieces)
+                yield chunk
         finally:
-            for number, sent in coming.items():
-                finish_copy(*sent.events)
-                if self.kept and not sent.staged:
-                    self._here[number] |= sent.rows
+            self._give_up(coming)
+
+    def _bring(
+        self,
+        number: int,
+        queue: cl.CommandQueue,
+        pieces: Pieces | None,
+        rows: NDArray[np.bool_],
+    ) -> Allocation | None:
+        """Copy rows of a part of which only ranges were read, and give its buffer."""
+        if self._reading is not None:
+            self.read_only(self._reading.only & ~rows)
+        sent = self._send(number, rows, queue, pieces)
+        self._arrive(number, sent, pieces)
+        return sent.buffer
+
+    def _give_up(self, coming: dict[int, Sent]) -> None:
+        """End with parts on their way: wait for copies, and forget what is still to be read."""
+        if self._reading is not None:
+            self._reading.drop()
+        for number, sent in coming.items():
+            finish_copy(*sent.events)
+            if self.kept and not sent.staged:
+                self._here[number] |= sent.rows
 
     def _arrive(self, number: int, sent: Sent, pieces: Pieces | None) -> None:
         """Wait until a part is there."""
         finish_copy(*sent.events)
         if pieces is not None:
             pieces.finish(*sent.staged)
+            if self._reading is not None:
+                self._reading.finish(number, pieces)
         if self.kept:
             self._here[number] |= sent.rows
 
@@ -290,10 +285,34 @@ class Chunks:
         pieces: Pieces | None,
     ) -> Sent:
         span = self._spans[number]
-        buffer = self._target(number, span)
-        wanted = needed & ~self._here[number] if self.kept else needed
-        sent = Sent(buffer, wanted)
-        variables = np.flatnonzero(wanted)
+        wanted, away = self._split(number, needed)
+        sent = Sent(self._held.get(number), wanted, away)
+        if wanted.any() or not away.any():
+            sent.buffer = buffer = self._target(number, span)
+            self._copy(sent, number, buffer, queue, pieces)
+        if self._reading is not None and pieces is not None and away.any():
+            self._reading.begin(number, span, away, pieces)
+        return sent
+
+    def _split(
+        self, number: int, needed: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Give which rows of a part have to be copied, and of which only ranges are to be read."""
+        missing = needed & ~self._here[number]
+        if self._reading is None or self._pinned(self._spans[number]):
+            return missing, np.zeros_like(missing)
+        return missing & ~self._reading.only, missing & self._reading.only
+
+    def _copy(
+        self,
+        sent: Sent,
+        number: int,
+        buffer: Allocation,
+        queue: cl.CommandQueue,
+        pieces: Pieces | None,
+    ) -> None:
+        span = self._spans[number]
+        variables = np.flatnonzero(sent.rows)
         if pieces is not None and not self._pinned(span):
             sent.staged += self._stage(span, variables, pieces, buffer)
         else:
@@ -307,11 +326,10 @@ class Chunks:
                 sent.events.append(copied(event, row.nbytes))
             queue.flush()
         self.copied_bytes += len(variables) * span.padded * ELEMENT_BYTES
-        return sent
 
     def _stage(
         self, span: Span, variables: NDArray[np.intp], pieces: Pieces, buffer: Allocation
-    ) -> Iterator[Piece]:
+    ) -> Iterator[Job[cl.Event]]:
         """Send rows in pieces of several whole ones that are neighbours, or of a part of one.
 
         Either is one copy for the interpreter, which all threads share.
@@ -346,13 +364,17 @@ class Chunks:
             if number not in self._held:
                 count = self.variables * span.padded
                 self._held[number] = self._memory.allocate(name, count, self._dtype)
-                self._here[number] = np.zeros(self.variables, bool)
             return self._held[number]
         while len(self._slots) < self._slot_count:
             self._slots.append(
                 self._memory.allocate(name, self.variables * self._chunk, self._dtype)
             )
         return self._slots[number % self._slot_count]
+
+    def _make_room(self, number: int, needed: NDArray[np.bool_]) -> None:
+        """Make room for a part, unless nothing of it is to be copied."""
+        if self._split(number, needed)[0].any():
+            self._target(number, self._spans[number])
 
     def make_room(self) -> None:
         """Make room for the parts that are first needed: beside copies, making it would wait."""
@@ -364,5 +386,6 @@ class Chunks:
         """Free the device memory."""
         for allocation in (*self._held.values(), *self._slots):
             allocation.release()
-        self._held, self._here, self._slots = {}, {}, []
+        self._held, self._slots = {}, []
+        self._here[:] = False
         self._direct = None

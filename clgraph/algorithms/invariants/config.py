@@ -79,6 +79,9 @@ class MiningConfig:
         Bytes of a part of the trace that is copied while another is mined.
     ahead : int
         Parts on their way to the device while another is mined; with 0 nothing overlaps.
+    ranges_on_host : bool
+        Whether rows of which only the smallest and largest number are needed are read by threads of
+        the host, instead of copied. Pinned rows are copied, as is what turns out to need more.
 
     Notes
     -----
@@ -91,6 +94,7 @@ class MiningConfig:
     probe: int = 4096
     chunk_bytes: int = 256 << 20
     ahead: int = 2
+    ranges_on_host: bool = True
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -99,6 +103,10 @@ class MiningConfig:
         if not isinstance(self.ahead, int) or not 0 <= self.ahead <= MOST_AHEAD:
             raise InvalidArgumentError(
                 f"ahead={self.ahead!r} must be a whole number, 0 to {MOST_AHEAD}."
+            )
+        if not isinstance(self.ranges_on_host, bool):
+            raise InvalidArgumentError(
+                f"ranges_on_host={self.ranges_on_host!r} must be True or False."
             )
 
     @classmethod

@@ -10,8 +10,9 @@ from clgraph.algorithms.invariants.config import MiningConfig
 from clgraph.algorithms.invariants.dictionary import size
 from clgraph.algorithms.invariants.expressions import KINDS, NUMERIC
 from clgraph.algorithms.invariants.passes import Passes
-from clgraph.algorithms.invariants.phases import KnownRanges, Phase
+from clgraph.algorithms.invariants.phases import Phase
 from clgraph.algorithms.invariants.ranges import RangeFinder
+from clgraph.algorithms.invariants.reading import KnownRanges, Reading
 from clgraph.algorithms.invariants.result import MiningResult, MiningStats
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper
 from clgraph.algorithms.invariants.templates import Template, families_of, templates_of
@@ -187,12 +188,14 @@ class InvariantMiner(Plan):
         self, families: list[Family], traces: list[Trace], progress: Progress | None
     ) -> Passes:
         kind = families[0].kind
-        chunks = Chunks(self.device, traces, kind, self.config, self._staging)
+        known = reading = None
+        if kind == NUMERIC and self._finder is not None:
+            known = KnownRanges(self._finder, traces[0].count(kind), self.tolerance)
+            if self.config.ranges_on_host:
+                reading = Reading(traces, known, self._staging)
+        chunks = Chunks(self.device, traces, kind, self.config, self._staging, reading)
         scratch = Scratch(self.device)
         instants = sum(trace.length for trace in traces)
-        known = None
-        if kind == NUMERIC and self._finder is not None:
-            known = KnownRanges(self._finder, chunks.variables, self.tolerance)
         phases = []
         for family in families:
 

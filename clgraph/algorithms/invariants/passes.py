@@ -77,6 +77,7 @@ class Passes:
         for phase in self._phases:
             stats.add(phase, size(self._chunks.variables, phase.family))
         stats.copied_bytes += self._chunks.copied_bytes
+        stats.read_bytes += self._chunks.read_bytes
         stats.kept = stats.kept and self._chunks.kept
 
     def close(self) -> None:

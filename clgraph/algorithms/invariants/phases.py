@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from clgraph.algorithms.invariants.inference import (
     UNRELATED,
     Facts,
 )
-from clgraph.algorithms.invariants.ranges import RangeFinder, Ranges, verdicts
+from clgraph.algorithms.invariants.ranges import verdicts
 from clgraph.algorithms.invariants.sweep import Scratch, Sweeper, Work
 from clgraph.algorithms.invariants.trace import MOST_VARIABLES, WORD_BITS
 
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.invariants.chunks import Chunk, Chunks
+    from clgraph.algorithms.invariants.chunk import Chunk
+    from clgraph.algorithms.invariants.chunks import Chunks
+    from clgraph.algorithms.invariants.reading import KnownRanges
     from clgraph.algorithms.invariants.templates import Family, Template
 
     Found = dict[Template, NDArray[np.uint32]]
+    # Tuples of which something is alive, what is, and which ranges alone do not decide.
+    Left = tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.bool_]]
 
-__all__ = ["KnownRanges", "Phase", "mine_booleans"]
+__all__ = ["Phase", "mine_booleans"]
 
 GROWTH = 16  # of the part of the first chunk that is tried between two looks at what is alive
 # Of a variable: tuples of the same tiles of variables follow each other, so that rows stay cached.
@@ -45,49 +50,6 @@ MULTIPLE = 64
 RANGES_PAY = 2  # times as many rows looked at for tuples as there are
 SHORT_CHUNK = 1 << 12  # elements, of which ranges are not worth a launch
 MOST_CLASS_ROUNDS = 3  # of looking for classes, before all pairs that are left are mined at once
-
-
-class KnownRanges:
-    """Ranges of the numeric variables in each part of a trace, found when first asked for.
-
-    Parameters
-    ----------
-    finder : RangeFinder
-        That finds them.
-    variables : int
-        How many there are.
-    tolerance : int
-        Units in the last place within which numbers are equal.
-    """
-
-    def __init__(self, finder: RangeFinder, variables: int, tolerance: int) -> None:
-        self.tolerance = tolerance
-        self._finder = finder
-        self._variables = variables
-        self._found: dict[int, tuple[Ranges, NDArray[np.bool_]]] = {}
-
-    def of(self, chunk: Chunk, tuples: NDArray[np.uint32], work: Work, scratch: Scratch) -> Ranges:
-        """Give the ranges in a chunk, of the variables of some tuples at least.
-
-        Adds what it took to `work`.
-        """
-        if chunk.number not in self._found:
-            n = self._variables
-            nothing = Ranges(np.zeros(n, np.float32), np.zeros(n, np.float32), np.zeros(n, bool))
-            self._found[chunk.number] = nothing, np.zeros(n, bool)
-        ranges, asked = self._found[chunk.number]
-        needed = np.zeros(self._variables, bool)
-        needed[tuples] = True
-        new = np.flatnonzero(needed & ~asked).astype(np.uint32)
-        if len(new):
-            found = self._finder.find(chunk, new, work, scratch)
-            ranges.low[new], ranges.high[new], ranges.known[new] = (
-                found.low,
-                found.high,
-                found.known,
-            )
-            asked[new] = True
-        return ranges
 
 
 class Phase:
@@ -168,21 +130,27 @@ class Phase:
                 return np.ones(self._chunks.variables, bool)
             return _used(kept, self._chunks.variables)
 
-        for chunk in self._chunks.parts(needed):
-            for begin, end in self._parts(chunk, first=not started):
-                if not started:
-                    kept, alive = self._first_look(chunk, begin, end, tuples, wanted)
-                    started = True
-                    if len(kept) and not probe:
-                        chunk.copy_ahead()
-                else:
-                    kept, alive = self._look(chunk, begin, end, kept, alive)
-                instants += (end - begin) * (1 if self.family.kind == NUMERIC else WORD_BITS)
-                self._report(instants)
+        # Closed here: in a finalizer Ctrl-C would be lost.
+        with closing(self._chunks.parts(needed)) as parts:
+            for chunk in parts:
+                for begin, end in self._parts(chunk, first=not started):
+                    if not started:
+                        kept, alive, undecided = self._first_look(chunk, begin, end, tuples, wanted)
+                        started = True
+                        if len(kept) and not probe:
+                            chunk.copy_ahead()
+                    else:
+                        kept, alive, undecided = self._look(chunk, begin, end, kept, alive)
+                    instants += (end - begin) * (1 if self.family.kind == NUMERIC else WORD_BITS)
+                    self._report(instants)
+                    if probe or not len(kept):
+                        break
                 if probe or not len(kept):
                     break
-            if probe or not len(kept):
-                break
+                if not chunk.number and self._known is not None:
+                    # What ranges decide in all of this part they most often decide in the others.
+                    looked_at = _used(kept[undecided], self._chunks.variables)
+                    self._chunks.read_only(_used(kept, self._chunks.variables) & ~looked_at)
         self.instants = max(self.instants, instants)
         self.survivors = len(kept)
         return {template: kept[alive[:, i]] for i, template in enumerate(self.family.templates)}
@@ -212,17 +180,16 @@ class Phase:
         end: int,
         tuples: Iterable[NDArray[np.uint32]],
         wanted: Callable[[NDArray[np.uint32]], NDArray[np.bool_]] | None,
-    ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        found = [(self._nothing(), self._none_alive())]
+    ) -> Left:
+        found = [(self._nothing(), self._none_alive(), np.empty(0, bool))]
         for part in tuples:
             alive = np.ones((len(part), len(self._masks)), bool) if wanted is None else wanted(part)
             some = alive.any(axis=1)
             self.mined += int(np.count_nonzero(some))
             found.append(self._look(chunk, begin, end, part[some], alive[some]))
-        kept = np.concatenate([part for part, _ in found])
-        alive = np.concatenate([part for _, part in found])
+        kept, alive, undecided = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(_by_tiles(kept))
-        return kept[order], alive[order]
+        return kept[order], alive[order], undecided[order]
 
     def _look(
         self,
@@ -231,9 +198,9 @@ class Phase:
         end: int,
         tuples: NDArray[np.uint32],
         alive: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    ) -> Left:
         if not len(tuples):
-            return tuples, alive
+            return tuples, alive, np.empty(0, bool)
         open_here = alive
         if self._known is not None and self._worth_ranges(chunk, begin, end, tuples):
             alive, open_here = self._by_ranges(chunk, tuples, alive)
@@ -244,16 +211,20 @@ class Phase:
         failed = np.zeros(len(tuples), np.uint32)
         if asked.any():
             to_try, conditions = _rows(asked, tuples, wanted)
+            chunk.bring(to_try)
             failed[asked] = self._sweeper.failed(
                 chunk, begin, end, to_try, conditions, self.work, self._scratch
             )
         if failed.any():
             alive = alive & ~(open_here & ((failed[:, None] & self._masks) != 0))
-        tuples, alive = _rows(np.logical_or.reduce(alive.T.copy(), axis=0), tuples, alive)
-        return tuples, alive
+        left = np.logical_or.reduce(alive.T.copy(), axis=0)
+        tuples, alive, asked = _rows(left, tuples, alive, asked)
+        return tuples, alive, asked
 
     def _worth_ranges(self, chunk: Chunk, begin: int, end: int, tuples: NDArray[np.uint32]) -> bool:
         """Whether finding the ranges of their variables is less than looking at all tuples."""
+        if chunk.lacks(tuples):
+            return True
         if end - begin <= chunk.elements // 2 or chunk.elements <= SHORT_CHUNK:
             return False
         rows = np.count_nonzero(_used(tuples, self._chunks.variables))

@@ -17,7 +17,7 @@ from clgraph.primitives import group_size
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.invariants.chunks import Chunk
+    from clgraph.algorithms.invariants.chunk import Chunk
     from clgraph.algorithms.invariants.expressions import Node
     from clgraph.algorithms.invariants.sweep import Scratch, Work
     from clgraph.device import Device

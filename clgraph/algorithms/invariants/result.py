@@ -64,6 +64,8 @@ class MiningStats:
         (what all tuples together had looked at, each row counted for each).
     copied_bytes : int
         Of rows, to the device.
+    read_bytes : int
+        Of rows, by the host for their ranges alone, instead of copying them.
     kept : bool
         Whether the device held the whole trace, so that it was copied once.
     variables, instants : int
@@ -77,7 +79,7 @@ class MiningStats:
     def __init__(self, traces: Sequence[Trace], config: MiningConfig) -> None:
         self.total_ms = 0.0
         self.phases: list[dict[str, Any]] = []
-        self.copied_bytes = 0
+        self.copied_bytes = self.read_bytes = 0
         self.kept = True
         self.instants = sum(trace.length for trace in traces)
         self.variables = len(traces[0].names)

@@ -18,7 +18,7 @@ from clgraph.primitives import group_size
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.invariants.chunks import Chunk
+    from clgraph.algorithms.invariants.chunk import Chunk
     from clgraph.algorithms.invariants.templates import Family
     from clgraph.device import Allocation, Device
 

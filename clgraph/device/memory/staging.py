@@ -8,7 +8,7 @@ import threading
 import weakref
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -20,17 +20,20 @@ from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, 
 from clgraph.threads import Latch, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from clgraph.device.opened import Opened
 
-__all__ = ["Piece", "Pieces", "Staging"]
+__all__ = ["SMALL_BYTES", "Job", "Pieces", "Staging"]
+
+Outcome = TypeVar("Outcome")
 
 # Of 4 to 8 MiB an H200 host fills and sends 50 GB/s by 8 threads, of 2 MiB 29, of 16 MiB 44.
 SLOT_BYTES = 8 << 20
 LEAST_PIECE_BYTES = 1 << 20  # a thread takes as long to begin one as to fill half of it
+SMALL_BYTES = 2 << 20  # take less to stage than to wait for a thread that is at work for others
 # Half of them are filled while the other half is on its way.
 SLOTS_PER_THREAD = 2
 MOST_THREADS = 8
@@ -71,7 +74,7 @@ class Staging:
             self._free.put((None, None))
         self._jobs: SimpleQueue[object] = SimpleQueue()
         self._starting, self._started = threading.Lock(), 0
-        # What the queue is given when this is gone is no piece.
+        # What the queue is given when this is gone is no job.
         self._end = weakref.ref(self, self._jobs.put)
 
     def piece_bytes(self, size_bytes: int) -> int:
@@ -88,13 +91,13 @@ class Staging:
         finally:
             pieces.end()
 
-    def carry_out(self, piece: Piece) -> None:
-        """Have a thread send a piece."""
+    def carry_out(self, job: Job[Any]) -> None:
+        """Have a thread carry out a job, after those that it was given before."""
         with self._starting:
             while self._started < self.threads:
                 Worker(THREAD, partial(_serve, self._jobs, self._end)).start()
                 self._started += 1
-        self._jobs.put(piece)
+        self._jobs.put(job)
 
     def write(
         self, buffer: cl.Buffer, source: NDArray[np.uint8], report: Callable[[int], object]
@@ -155,64 +158,66 @@ class Staging:
             self._free.put((slot, event))
 
 
-class Piece:
-    """Bytes on their way: not begun, under way, or sent.
+class Job(Generic[Outcome]):
+    """What a thread is to do: not begun, under way, or done.
 
     Parameters
     ----------
-    send : callable
-        Fills a slot and enqueues its copy; gives the event of that.
+    call : callable
+        Does it; gives the result.
     """
 
-    __slots__ = ("_claim", "_done", "_event", "_failure", "_send")
+    __slots__ = ("_call", "_claim", "_done", "_failure", "_outcome")
 
-    def __init__(self, send: Callable[[], cl.Event]) -> None:
-        self._send: Callable[[], cl.Event] | None = send
-        self._event: cl.Event | None = None
+    def __init__(self, call: Callable[[], Outcome]) -> None:
+        self._call: Callable[[], Outcome] | None = call
+        self._outcome: Outcome | None = None
         self._failure: BaseException | None = None
         # Lighter than a future: the threads of the staging share one interpreter.
         self._claim, self._done = threading.Lock(), Latch()
 
     def carry_out(self) -> None:
-        """Send it, unless it was dropped."""
+        """Do it, unless it was dropped."""
         if self._claim.acquire(blocking=False):
             self.carry_out_here()
 
     def carry_out_here(self) -> None:
-        """Send it in the thread that may also drop it."""
+        """Do it in the thread that may also drop it."""
         try:
-            if self._send is not None:
-                self._event = self._send()
+            if self._call is not None:
+                self._outcome = self._call()
         except BaseException as failure:
             self._failure = failure  # raised again where somebody waits for it
         finally:
-            self._send = None
+            self._call = None
             self._done.set()
 
-    def drop(self) -> cl.Event | None:
-        """Have it not sent, or else wait until it is; give the event of its copy, if any."""
+    def drop(self) -> Outcome | None:
+        """Have it not begun, or else wait until it is done; give its result, if any."""
         if self._claim.acquire(blocking=False):
-            self._send = None
+            self._call = None
         else:
             self._done.wait()
-        return self._event
+        return self._outcome
 
-    def result(self) -> cl.Event:
-        """Wait until it is sent; give the event of its copy, or raise what failed."""
+    def result(self) -> Outcome:
+        """Wait until it is done; give what it gave, or raise what failed."""
         self._done.wait()
         if self._failure is not None:
             raise self._failure
-        assert self._event is not None  # noqa: S101 (who waits for a piece has not dropped it)
-        return self._event
+        return cast("Outcome", self._outcome)  # who waits for a job has not dropped it
 
 
 class Pieces:
-    """What is sent through a `Staging` while other work goes on, piece by piece in its order."""
+    """What is sent through a `Staging` while other work goes on, piece by piece in its order.
+
+    Whatever else its threads are to do for the same caller takes its turn among the pieces.
+    """
 
     def __init__(self, staging: Staging, queue: cl.CommandQueue) -> None:
         self._staging = staging
         self._queue = queue
-        self._sent: dict[Piece, None] = {}
+        self._begun: dict[Job[Any], None] = {}
 
     def send(
         self,
@@ -222,7 +227,7 @@ class Pieces:
         offset: int,
         *,
         here: bool = False,
-    ) -> Piece:
+    ) -> Job[cl.Event]:
         """Have a thread send a piece.
 
         Parameters
@@ -240,27 +245,36 @@ class Pieces:
 
         Returns
         -------
-        Piece
+        Job
             For `finish`.
         """
         here = here or not self._staging.threads
-        piece = Piece(
+        piece = Job(
             partial(
                 self._staging.fill_and_send,
                 *(fill, size_bytes, self._queue, buffer, offset),
                 finish=wait if here else _finish_deaf,
             )
         )
-        self._sent[piece] = None
-        if here:
-            piece.carry_out_here()
-            piece.result()
-        else:
-            share_the_interpreter(self)
-            self._staging.carry_out(piece)
+        self._begin(piece, here=here)
         return piece
 
-    def finish(self, *pieces: Piece) -> None:
+    def give(self, call: Callable[[], Outcome], *, here: bool = False) -> Job[Outcome]:
+        """Have a thread carry out a call, or the caller's; give the job for `collect`."""
+        job = Job(call)
+        self._begin(job, here=here or not self._staging.threads)
+        return job
+
+    def _begin(self, job: Job[Any], *, here: bool) -> None:
+        self._begun[job] = None
+        if here:
+            job.carry_out_here()
+            job.result()
+        else:
+            share_the_interpreter(self)
+            self._staging.carry_out(job)
+
+    def finish(self, *pieces: Job[cl.Event]) -> None:
         """Wait until some pieces are there.
 
         Raises
@@ -271,19 +285,36 @@ class Pieces:
             What `fill` raised, or the driver.
         """
         finish_copy(*[piece.result() for piece in pieces])
-        for piece in pieces:
-            self._sent.pop(piece, None)
-        if not self._sent:
+        self._forget(pieces)
+
+    def collect(self, jobs: Sequence[Job[Outcome]]) -> list[Outcome]:
+        """Wait until some jobs are done; give their results.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C.
+        Exception
+            What a call raised.
+        """
+        found = [job.result() for job in jobs]
+        self._forget(jobs)
+        return found
+
+    def _forget(self, jobs: Sequence[Job[Any]]) -> None:
+        for job in jobs:
+            self._begun.pop(job, None)
+        if not self._begun:
             keep_the_interpreter(self)
 
     def end(self) -> None:
         """Drop what was not begun, and wait for the rest, which reads memory of the caller's."""
         try:
             # The last first, or threads would begin what is about to be dropped.
-            events = [piece.drop() for piece in reversed(self._sent)]
-            finish_copy(*(event for event in events if event is not None))
+            found = [job.drop() for job in reversed(self._begun)]
+            finish_copy(*(event for event in found if isinstance(event, cl.Event)))
         finally:
-            self._sent.clear()
+            self._begun.clear()
             keep_the_interpreter(self)
 
 
@@ -293,7 +324,7 @@ def _finish_deaf(event: cl.Event) -> None:
 
 
 def _serve(jobs: SimpleQueue[object], end: object) -> None:
-    while (piece := jobs.get()) is not end:
-        cast("Piece", piece).carry_out()
-        del piece
+    while (job := jobs.get()) is not end:
+        cast("Job[Any]", job).carry_out()
+        del job
     jobs.put(end)  # for the next thread

@@ -360,7 +360,7 @@ def test_copies_are_enqueued_behind_the_launch_that_they_run_beside(
 
     monkeypatch.setattr(Chunks, "_target", making)
     for ahead in (0, 1, 2):
-        config = MiningConfig(chunk_bytes=1 << 18, ahead=ahead)
+        config = MiningConfig(chunk_bytes=1 << 18, ahead=ahead, ranges_on_host=False)
         plan = InvariantMiner(["a <= b"], inference=inference, config=config, device=any_device)
         steps.clear()
         made.clear()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from traces import broken_at_the_end
 
-from bench.studies import mining
+from bench.studies.mining import copies
 from clgraph.algorithms.invariants import (
     InvariantMiner,
     MiningConfig,
@@ -112,9 +112,9 @@ def test_copies_run_beside_kernels_unless_they_are_to_go_in_turn(kind, limited, 
     parts, ahead = 16, 2
     expected = {0: 0, ahead: 0.75 * (parts - ahead) / parts}
     assert expected[ahead] > 0.5
-    trace = published_trace(mining.OVERLAP_TRACE, 4_000_000)
-    trace = trace.chosen(trace.numeric.names[: mining.OVERLAP_ROWS])
-    size = 4 * mining.OVERLAP_ROWS * trace.length
+    trace = published_trace(copies.OVERLAP_TRACE, 4_000_000)
+    trace = trace.chosen(trace.numeric.names[: copies.OVERLAP_ROWS])
+    size = 4 * copies.OVERLAP_ROWS * trace.length
     trace = trace.pinned(gpu) if kind == "pinned" else trace
     if limited:
         gc.collect()
@@ -123,9 +123,9 @@ def test_copies_run_beside_kernels_unless_they_are_to_go_in_turn(kind, limited, 
     for ahead in expected:
         config = MiningConfig(chunk_bytes=size // parts, ahead=ahead)
         plan = InvariantMiner(
-            mining.OVERLAP_TEMPLATES[True], inference=False, config=config, device=gpu
+            copies.OVERLAP_TEMPLATES[True], inference=False, config=config, device=gpu
         )
         assert plan.run(trace).stats.kept != limited
-        shares[ahead] = mining.on_the_device(gpu, plan, trace)["share"]
+        shares[ahead] = copies.on_the_device(gpu, plan, trace)["share"]
     assert shares[0] == 0
     assert shares[2] > expected[2], shares

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation
     from clgraph.device.lazy import cl
-    from clgraph.device.memory.staging import Job
+    from clgraph.device.memory.staging import Job, Pieces
 
-__all__ = ["ELEMENT_BYTES", "MULTIPLE", "Chunk", "Sent", "Span"]
+__all__ = ["ELEMENT_BYTES", "MULTIPLE", "Chunk", "Sent", "Span", "Transit"]
 
 ELEMENT_BYTES = 4
 MULTIPLE = 64  # elements; a common multiple of all vector widths
@@ -95,3 +95,20 @@ class Sent:
     away: NDArray[np.bool_]
     events: list[cl.Event] = field(default_factory=list)
     staged: list[Job[cl.Event]] = field(default_factory=list)
+
+    def join(self, more: Sent) -> None:
+        """Take over copies of rows that were away."""
+        self.buffer = more.buffer
+        self.rows = self.rows | more.rows
+        self.away = self.away & ~more.rows
+        self.events += more.events
+        self.staged += more.staged
+
+
+@dataclass(slots=True)
+class Transit:
+    """What is on its way in one pass: parts by their numbers, and what takes them."""
+
+    queue: cl.CommandQueue
+    pieces: Pieces | None
+    coming: dict[int, Sent] = field(default_factory=dict)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.invariants.chunk import ELEMENT_BYTES, MULTIPLE, Chunk, Sent, Span
+from clgraph.algorithms.invariants.chunk import (
+    ELEMENT_BYTES,
+    MULTIPLE,
+    Chunk,
+    Sent,
+    Span,
+    Transit,
+)
 from clgraph.algorithms.invariants.expressions import KINDS, NUMERIC, Kind
 from clgraph.algorithms.invariants.trace import WORD_BITS
 from clgraph.device import Memory
@@ -33,6 +40,7 @@ __all__ = ["Chunks", "fit_together"]
 FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
 # Of a second part of numbers, on its way while the first is looked at: a bus carries it meanwhile.
 SECOND_BYTES = 32 << 20
+READ_AHEAD = 8  # parts that are only read, which take no room
 DIRECT_CHUNKS = 2  # times as long are parts that need no copy
 KEPT_SHARE = 0.9  # of the free device memory that a whole trace may take
 
@@ -148,6 +156,8 @@ class Chunks:
         """
         if self.kind != NUMERIC:
             return [FIRST_INSTANTS // WORD_BITS]
+        if self._reading is not None and not all(map(self._pinned, range(len(self.traces)))):
+            return [FIRST_INSTANTS]  # what follows may not have to be sent
         second = SECOND_BYTES // (self.variables * ELEMENT_BYTES) // MULTIPLE * MULTIPLE
         long = self._chunk < max(trace.elements(self.kind) for trace in self.traces)
         if not (self._ahead and long and FIRST_INSTANTS <= second < self._chunk):
@@ -182,10 +192,10 @@ class Chunks:
                 yield Chunk(self._direct[span.trace], stride, span.begin, span.padded, number)
             return
         assert self._copies is not None  # noqa: S101 (for mypy: there is a queue where this is used)
-        staged = not all(self._pinned(span) for span in self._spans)
+        staged = not all(map(self._pinned, range(len(self.traces))))
         queue = self._copies.queue
         with self._staging.pieces(queue) if staged else nullcontext() as pieces:
-            yield from self._copied(needed, queue, pieces)
+            yield from self._copied(needed, Transit(queue, pieces))
 
     def read_only(self, rows: NDArray[np.bool_]) -> None:
         """Have parts to come read for the ranges of some rows, bool [variables], and of no others.
@@ -200,29 +210,15 @@ class Chunks:
         """Of rows that were read on the host for their ranges, so far."""
         return 0 if self._reading is None else self._reading.read_bytes
 
-    def _pinned(self, span: Span) -> bool:
-        rows = self.traces[span.trace].rows(self.kind)
+    def _pinned(self, trace: int) -> bool:
+        rows = self.traces[trace].rows(self.kind)
         return rows.pinned is not None and rows.prepared
 
-    def _copied(
-        self,
-        needed: Callable[[], NDArray[np.bool_]],
-        queue: cl.CommandQueue,
-        pieces: Pieces | None,
-    ) -> Iterator[Chunk]:
-        coming: dict[int, Sent] = {}
-
+    def _copied(self, needed: Callable[[], NDArray[np.bool_]], way: Transit) -> Iterator[Chunk]:
         def send(first: int, last: int) -> None:
-            numbers = range(first, min(last + 1, len(self._spans)))
-            # Making room waits for copies that are under way, so what is kept has all of it before
-            # the first long one; a first look alone needs none.
-            rows = needed()
-            for other in range(first, len(self._spans)) if self.kept and first else numbers:
-                self._make_room(other, rows)
-            for other in numbers:
-                if other not in coming:
-                    coming[other] = self._send(other, rows, queue, pieces)
+            self._send_some(first, last, needed(), way)
 
+        reads = self._reading is not None and way.pieces is not None
         try:
             for number, span in enumerate(self._spans):
                 # Little is sent ahead of the first look: it may be the last.
@@ -232,66 +228,76 @@ class Chunks:
                     self._make_room(number + self._ahead, needed())
                 if number == 1 + self._eager and self._ahead:
                     self.meanwhile()
-                self._arrive(number, coming[number], pieces)
-                sent = coming.pop(number)
+                self._arrive(number, way.coming[number], way)
+                sent = way.coming.pop(number)
                 chunk = Chunk(sent.buffer, span.padded, 0, span.padded, number)
                 chunk.away = sent.away if sent.away.any() else None
-                if number or self._reading is None or pieces is None:
+                # All of the first part is looked at before it is known what only to read.
+                if number or not reads:
                     chunk.copy_ahead = partial(send, number + 1, number + self._ahead)
-                # Else all of the first part is looked at before it is known what only to read.
-                chunk.copy = partial(self._bring, number, queue, pieces)
+                chunk.copy = partial(self._bring, number, way)
                 yield chunk
         finally:
-            self._give_up(coming)
+            self._give_up(way)
 
-    def _bring(
-        self,
-        number: int,
-        queue: cl.CommandQueue,
-        pieces: Pieces | None,
-        rows: NDArray[np.bool_],
-    ) -> Allocation | None:
+    def _send_some(self, first: int, last: int, needed: NDArray[np.bool_], way: Transit) -> None:
+        """Send parts from the first to the last, and what turned out to be needed of them."""
+        coming, count = way.coming, len(self._spans)
+        numbers = range(first, min(last + 1, count))
+        # Making room waits for copies that are under way, so what is kept has all of it before
+        # the first long one; a first look alone needs none.
+        for number in range(first, count) if self.kept and first else numbers:
+            self._make_room(number, needed)
+        for number in numbers:
+            if number not in coming:
+                coming[number] = self._send(number, needed, way)
+            elif (opened := self._opened(coming[number])).any():
+                coming[number].join(self._send(number, opened, way))
+        # What is only read takes no room.
+        for number in range(last + 1, min(first + READ_AHEAD, count)) if first else ():
+            copied, away = self._split(number, needed)
+            if number not in coming and away.any() and not copied.any():
+                coming[number] = self._send(number, needed, way)
+
+    def _opened(self, sent: Sent) -> NDArray[np.bool_]:
+        """Of which rows, that were to be only read, more is needed by now."""
+        return sent.away if self._reading is None else sent.away & ~self._reading.only
+
+    def _bring(self, number: int, way: Transit, rows: NDArray[np.bool_]) -> Allocation | None:
         """Copy rows of a part of which only ranges were read, and give its buffer."""
         if self._reading is not None:
             self.read_only(self._reading.only & ~rows)
-        sent = self._send(number, rows, queue, pieces)
-        self._arrive(number, sent, pieces)
+        sent = self._send(number, rows, way)
+        self._arrive(number, sent, way)
         return sent.buffer
 
-    def _give_up(self, coming: dict[int, Sent]) -> None:
+    def _give_up(self, way: Transit) -> None:
         """End with parts on their way: wait for copies, and forget what is still to be read."""
         if self._reading is not None:
             self._reading.drop()
-        for number, sent in coming.items():
+        for number, sent in way.coming.items():
             finish_copy(*sent.events)
             if self.kept and not sent.staged:
                 self._here[number] |= sent.rows
 
-    def _arrive(self, number: int, sent: Sent, pieces: Pieces | None) -> None:
+    def _arrive(self, number: int, sent: Sent, way: Transit) -> None:
         """Wait until a part is there."""
         finish_copy(*sent.events)
-        if pieces is not None:
-            pieces.finish(*sent.staged)
+        if way.pieces is not None:
+            way.pieces.finish(*sent.staged)
             if self._reading is not None:
-                self._reading.finish(number, pieces)
+                self._reading.finish(number, way.pieces)
         if self.kept:
             self._here[number] |= sent.rows
 
-    def _send(
-        self,
-        number: int,
-        needed: NDArray[np.bool_],
-        queue: cl.CommandQueue,
-        pieces: Pieces | None,
-    ) -> Sent:
-        span = self._spans[number]
+    def _send(self, number: int, needed: NDArray[np.bool_], way: Transit) -> Sent:
         wanted, away = self._split(number, needed)
         sent = Sent(self._held.get(number), wanted, away)
         if wanted.any() or not away.any():
-            sent.buffer = buffer = self._target(number, span)
-            self._copy(sent, number, buffer, queue, pieces)
-        if self._reading is not None and pieces is not None and away.any():
-            self._reading.begin(number, span, away, pieces)
+            sent.buffer = buffer = self._target(number, self._spans[number])
+            self._copy(number, sent, buffer, way)
+        if self._reading is not None and way.pieces is not None and away.any():
+            self._reading.begin(number, self._spans[number], away, way.pieces)
         return sent
 
     def _split(
@@ -299,32 +305,25 @@ class Chunks:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Give which rows of a part have to be copied, and of which only ranges are to be read."""
         missing = needed & ~self._here[number]
-        if self._reading is None or self._pinned(self._spans[number]):
+        if self._reading is None or self._pinned(self._spans[number].trace):
             return missing, np.zeros_like(missing)
         return missing & ~self._reading.only, missing & self._reading.only
 
-    def _copy(
-        self,
-        sent: Sent,
-        number: int,
-        buffer: Allocation,
-        queue: cl.CommandQueue,
-        pieces: Pieces | None,
-    ) -> None:
+    def _copy(self, number: int, sent: Sent, buffer: Allocation, way: Transit) -> None:
         span = self._spans[number]
         variables = np.flatnonzero(sent.rows)
-        if pieces is not None and not self._pinned(span):
-            sent.staged += self._stage(span, variables, pieces, buffer)
+        if way.pieces is not None and not self._pinned(span.trace):
+            sent.staged += self._stage(span, variables, way.pieces, buffer)
         else:
             rows = self.traces[span.trace].rows(self.kind).values
             for variable in variables.tolist():
                 row = rows[variable, span.begin : span.begin + span.padded]
                 offset = variable * span.padded * ELEMENT_BYTES
                 event = cl.enqueue_copy(
-                    queue, buffer.buffer, row, dst_offset=offset, is_blocking=False
+                    way.queue, buffer.buffer, row, dst_offset=offset, is_blocking=False
                 )
                 sent.events.append(copied(event, row.nbytes))
-            queue.flush()
+            way.queue.flush()
         self.copied_bytes += len(variables) * span.padded * ELEMENT_BYTES
 
     def _stage(

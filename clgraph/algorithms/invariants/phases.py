@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.invariants.chunk import Chunk
     from clgraph.algorithms.invariants.chunks import Chunks
+    from clgraph.algorithms.invariants.ranges import Ranges
     from clgraph.algorithms.invariants.reading import KnownRanges
     from clgraph.algorithms.invariants.templates import Family, Template
 
@@ -98,6 +99,7 @@ class Phase:
         self._scratch = scratch
         self._known = known
         self._masks = np.array(family.masks, np.uint32)
+        self._decisive: Ranges | None = None  # within which all that is alive holds
 
     def mine(
         self,
@@ -123,6 +125,7 @@ class Phase:
             Template to the tuples that satisfy it, uint32 [count, arity].
         """
         instants, kept, alive = 0, self._nothing(), self._none_alive()
+        self._decisive = None
         started = False
 
         def needed() -> NDArray[np.bool_]:
@@ -187,6 +190,7 @@ class Phase:
             some = alive.any(axis=1)
             self.mined += int(np.count_nonzero(some))
             found.append(self._look(chunk, begin, end, part[some], alive[some]))
+            self._decisive = None  # of that part of the dictionary only
         kept, alive, undecided = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(_by_tiles(kept))
         return kept[order], alive[order], undecided[order]
@@ -202,8 +206,12 @@ class Phase:
         if not len(tuples):
             return tuples, alive, np.empty(0, bool)
         open_here = alive
+        ranges = None
         if self._known is not None and self._worth_ranges(chunk, begin, end, tuples):
-            alive, open_here = self._by_ranges(chunk, tuples, alive)
+            ranges = self._known.of(chunk, tuples, self.work, self._scratch)
+            if self._decisive is not None and ranges.within(self._decisive, tuples):
+                return tuples, alive, np.zeros(len(tuples), bool)
+            alive, open_here = self._by_ranges(ranges, tuples, alive)
         wanted = np.zeros(len(tuples), np.uint32)
         for i, mask in enumerate(self._masks):
             wanted |= open_here[:, i] * mask
@@ -219,6 +227,7 @@ class Phase:
             alive = alive & ~(open_here & ((failed[:, None] & self._masks) != 0))
         left = np.logical_or.reduce(alive.T.copy(), axis=0)
         tuples, alive, asked = _rows(left, tuples, alive, asked)
+        self._decisive = None if asked.any() else ranges
         return tuples, alive, asked
 
     def _worth_ranges(self, chunk: Chunk, begin: int, end: int, tuples: NDArray[np.uint32]) -> bool:
@@ -231,11 +240,10 @@ class Phase:
         return bool(tuples.size > RANGES_PAY * rows)
 
     def _by_ranges(
-        self, chunk: Chunk, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]
+        self, ranges: Ranges, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Report what is alive, and what of it is still open, by the ranges of the chunk."""
+        """Report what is alive, and what of it is still open, by the ranges of a part."""
         assert self._known is not None  # noqa: S101 (for mypy: the caller has looked)
-        ranges = self._known.of(chunk, tuples, self.work, self._scratch)
         alive = alive.copy()
         open_here = alive.copy()
         for i, template in enumerate(self.family.templates):

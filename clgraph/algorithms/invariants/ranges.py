@@ -43,6 +43,13 @@ class Ranges:
     high: NDArray[np.float32]
     known: NDArray[np.bool_]
 
+    def within(self, others: Ranges, tuples: NDArray[np.uint32]) -> bool:
+        """Whether those of all variables of some tuples lie in others, and all are known."""
+        some = np.zeros(len(self.low), bool)
+        some[tuples] = True
+        inside = (self.low >= others.low) & (self.high <= others.high) & self.known & others.known
+        return bool(inside[some].all())
+
 
 def verdicts(
     node: Node, variables: Ranges, tuples: NDArray[np.uint32], tolerance: int

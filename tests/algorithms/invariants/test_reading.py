@@ -37,11 +37,10 @@ SETS = ("I", "II", ("a < b + 20", "a + b <= c", "a == b", "max(a, b) < c", "a < 
 
 @pytest.fixture(autouse=True)
 def short_parts(monkeypatch):
-    """Have traces of some ten thousand instants go in parts, and each of these in blocks."""
+    """Have traces of some ten thousand instants go in parts, and rows of these in pieces."""
     monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
     monkeypatch.setattr(chunks_of, "FIRST_INSTANTS", FIRST)
     monkeypatch.setattr(phases_of, "SHORT_CHUNK", FIRST // 2)
-    monkeypatch.setattr(reading_of, "BLOCK", 1000)
     monkeypatch.setattr(reading_of, "SMALL_BYTES", 0)
     monkeypatch.setattr(staging_of, "LEAST_PIECE_BYTES", 12_000)
 

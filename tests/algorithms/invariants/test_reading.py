@@ -40,6 +40,7 @@ def short_parts(monkeypatch):
     """Have traces of some ten thousand instants go in parts, and rows of these in pieces."""
     monkeypatch.setattr(Chunks, "_wrap", lambda _: None)
     monkeypatch.setattr(chunks_of, "FIRST_INSTANTS", FIRST)
+    monkeypatch.setattr(chunks_of, "SECOND_BYTES", 4 * 8 * FIRST)
     monkeypatch.setattr(phases_of, "SHORT_CHUNK", FIRST // 2)
     monkeypatch.setattr(reading_of, "SMALL_BYTES", 0)
     monkeypatch.setattr(staging_of, "LEAST_PIECE_BYTES", 12_000)
@@ -228,29 +229,85 @@ def test_booleans_beside_what_is_read(any_device):
 
 @pytest.mark.parametrize("threads", [0, 3])
 def test_ends_of_rows(threads, any_device):
-    """Of every piece and block, also with numbers that are none."""
-    rows = apart(4, 10_007).astype("f8")
+    """Of every piece, also with numbers that are none; of what is no longer only read, nothing."""
+    rows = apart(5, 10_007).astype("f8")
     rows[1, 9_999], rows[2, 10_006] = np.nan, -np.inf
-    trace = Trace.of(rows)
-    known = KnownRanges(None, 4, 0)
+    known = KnownRanges(None, 5, 0)
     staging = Staging(any_device, threads=threads)
-    reading = Reading([trace], known, staging)
+    reading = Reading([Trace.of(rows)], known, staging)
     begin = 3
-    wanted = np.array([True, True, True, False])
+    span = chunks_of.Span(0, begin, 10_007)
     with staging.pieces(any_device.queue) as pieces:
-        reading.begin(5, chunks_of.Span(0, begin, 10_007), wanted, pieces)
+        reading.only = np.array([True, True, True, False, False])
+        reading.begin(5, span, np.array([True, True, True, True, False]), pieces)
         reading.finish(5, pieces)
-        # What is known is not read again.
-        reading.begin(5, chunks_of.Span(0, begin, 10_007), np.ones(4, bool), pieces)
+        assert known.asked(5).tolist() == [True, True, True, False, False]
+        reading.only = np.ones(5, bool)
+        reading.begin(5, span, np.ones(5, bool), pieces)  # what is known is not read again
+        reading.only = np.array([True, True, True, True, False])
         reading.finish(5, pieces)
-    assert reading.read_bytes == 4 * 4 * (10_007 - begin)
-    assert known.asked(5).all()
+    assert reading.read_bytes == 4 * (4 + 2) * (10_007 - begin)
+    assert known.asked(5).tolist() == [True, True, True, True, False]
     assert not known.asked(4).any()
     ranges = known._part(5)[0]
-    assert ranges.known.tolist() == [True, False, False, True]
+    assert ranges.known.tolist() == [True, False, False, True, False]
     for row in (0, 3):
         assert ranges.low[row] == rows[row, begin:].min()
         assert ranges.high[row] == rows[row, begin:].max()
+
+
+def test_within_what_was_decisive_nothing_is_decided_again(any_device, monkeypatch):
+    """Not in later parts, unless a number leaves its range or is none, nor for other tuples."""
+    decided = []
+    by_ranges = phases_of.Phase._by_ranges
+
+    def noting(self, ranges, tuples, alive):
+        decided.append(len(tuples))
+        return by_ranges(self, ranges, tuples, alive)
+
+    monkeypatch.setattr(phases_of.Phase, "_by_ranges", noting)
+    rows = apart(6)
+    reads, _ = plans("I", any_device, rows=6)
+    late, nan = rows.copy(), rows.copy()
+    late[3, -1] = 25.0  # below all that it was, and above the row below it by less
+    nan[3, -1] = np.nan
+    counts = {}
+    for name, given in {"none": rows, "late": late, "nan": nan}.items():
+        decided.clear()
+        found, _ = mined(reads, given)
+        assert found == mine_sequentially([Trace.of(given)], reads.families), name
+        counts[name] = len(decided)
+    assert counts == {"none": 1, "late": 2, "nan": 2}
+    # Tuples of several parts of the dictionary, of which the first is decided by ranges alone.
+    monkeypatch.setattr("clgraph.algorithms.invariants.dictionary.BATCH", 3)
+    crossing = apart(6, FIRST)
+    crossing[5] = crossing[4][::-1]
+    config = MiningConfig(probe=FIRST)
+    plan = InvariantMiner("I", config=config, device=any_device)
+    assert mined(plan, crossing)[0] == mine_sequentially([Trace.of(crossing)], plan.families)
+
+
+def test_parts_that_are_only_read_are_begun_at_once(any_device, monkeypatch):
+    """They take no room, so that threads need not wait for the one that mines."""
+    begun, begin, finish = [], Reading.begin, Reading.finish
+    steps = []
+
+    def beginning(self, number, *rest):
+        begun.append(number)
+        begin(self, number, *rest)
+
+    def finishing(self, number, pieces):
+        if number in self._jobs:
+            steps.append((number, max(begun)))
+        finish(self, number, pieces)
+
+    monkeypatch.setattr(Reading, "begin", beginning)
+    monkeypatch.setattr(Reading, "finish", finishing)
+    reads, _ = plans("I", any_device, rows=5)
+    mined(reads, apart(5))
+    last = len(steps)
+    assert last > reads.config.ahead + 2
+    assert steps == [(number, last) for number in range(1, last + 1)]
 
 
 def test_what_fails_while_it_is_read_is_raised(any_device, monkeypatch):
@@ -277,36 +334,68 @@ def test_what_fails_while_it_is_read_is_raised(any_device, monkeypatch):
     assert mined(reads, rows)[0] == expected
 
 
+def passed(device, staging, values, parts):
+    """Go through parts of three rows that are only read, until two of them are needed in part 2.
+
+    Gives the bytes that were copied, and how long the parts were.
+    """
+    known = KnownRanges(None, 3, 0)
+    reading = Reading([Trace.of(values)], known, staging)
+    config = MiningConfig(chunk_bytes=4 * 3 * CHUNK)
+    chunks = Chunks(device, reading._traces, NUMERIC, config, staging, reading)
+    begin, lengths = 0, []
+    try:
+        with closing(chunks.parts(lambda: np.ones(3, bool))) as way:
+            for chunk in itertools.islice(way, parts):
+                if chunk.number == 0:
+                    chunks.read_only(np.ones(3, bool))
+                if chunk.number == 2:
+                    assert chunk.lacks(np.array([0]))
+                    chunk.bring(np.array([[0, 2]]))
+                assert chunk.lacks(np.array([1])) == (chunk.number > 0)
+                assert known.asked(chunk.number)[1] == (chunk.number > 0)
+                if chunk.number >= 2:
+                    assert not chunk.lacks(np.array([0, 2]))
+                    there = chunk.buffer.read()[: 3 * chunk.elements].reshape(3, -1)
+                    wanted = values[:, begin : begin + chunk.elements]
+                    np.testing.assert_array_equal(there[0, : wanted.shape[1]], wanted[0])
+                    np.testing.assert_array_equal(there[2, : wanted.shape[1]], wanted[2])
+                begin += chunk.elements
+                lengths.append(chunk.elements)
+    finally:
+        chunks.close()
+    return chunks.copied_bytes, lengths
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_rows_that_are_needed_later_are_there_from_then_on(kept, any_device, monkeypatch):
+    values = apart(3)
+    if not kept:
+        gc.collect()
+        limit = any_device.ledger.used_bytes + values.nbytes // 2
+        monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit))
+    copied, lengths = passed(any_device, Staging(any_device, threads=2), values, 99)
+    assert copied == 4 * (3 * lengths[0] + 2 * sum(lengths[2:]))
+    assert len(lengths) > 5
+
+
 def test_interrupted_anywhere_while_rows_are_read(pocl):
     """Ctrl-C leaves no job with the threads, and the next pass has every range."""
-    trace = Trace.of(apart(3))
+    values = apart(3)
     staging = Staging(pocl, threads=2)
-    config = MiningConfig(chunk_bytes=4 * 3 * CHUNK)
     gc.collect()
     held = pocl.ledger.used_bytes
 
-    def read():
-        known = KnownRanges(None, 3, 0)
-        chunks = Chunks(pocl, [trace], NUMERIC, config, staging, Reading([trace], known, staging))
-        try:
-            with closing(chunks.parts(lambda: np.ones(3, bool))) as parts:
-                for chunk in itertools.islice(parts, 4):
-                    if chunk.number == 0:
-                        chunks.read_only(np.ones(3, bool))
-                    elif not known.asked(chunk.number).all():
-                        raise AssertionError(chunk.number)
-                    if chunk.number == 2:
-                        chunk.bring(np.array([[0, 2]]))
-        finally:
-            chunks.close()
+    def run():
+        passed(pocl, staging, values, 4)
 
-    read()
-    tried = places(read)
+    run()
+    tried = places(run)
     for place in tried[:: max(len(tried) // 100, 1)]:
-        interrupt(read, place)
+        interrupt(run, place)
         assert not waiting._sharing
         assert happens(staging._jobs.empty)  # what was dropped is taken from there by the threads
-        read()
+        run()
         assert pocl.ledger.used_bytes == held
 
 

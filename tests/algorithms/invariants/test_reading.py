@@ -233,7 +233,7 @@ def test_ends_of_rows(threads, any_device):
     rows = apart(5, 10_007).astype("f8")
     rows[1, 9_999], rows[2, 10_006] = np.nan, -np.inf
     known = KnownRanges(None, 5, 0)
-    staging = Staging(any_device, threads=threads)
+    staging = Staging(any_device, 12_000, threads)  # four pieces a row
     reading = Reading([Trace.of(rows)], known, staging)
     begin = 3
     span = chunks_of.Span(0, begin, 10_007)

@@ -100,6 +100,25 @@ def test_a_trace_four_times_the_device_memory(gpu, monkeypatch):
         assert not result.stats.kept
 
 
+@pytest.mark.parametrize("place", [None, 20_000, 700_000, -1])
+def test_what_is_read_on_the_host_changes_nothing(place, gpu):
+    """Also where a number leaves its range: then most rows travel from that part on."""
+    values = published_trace(4, 1_000_000).numeric.values[:, :1_000_000].copy()
+    if place is not None:
+        values[30, place] = 2.0
+    stats, texts = {}, set()
+    for on in (True, False):
+        config = MiningConfig(chunk_bytes=32 << 20, ranges_on_host=on)
+        result = InvariantMiner("I", config=config, device=gpu).run(values)
+        stats[on] = result.stats
+        texts.add(result.text())
+    assert len(texts) == 1
+    assert stats[True].read_bytes > stats[False].read_bytes == 0
+    assert stats[True].copied_bytes < stats[False].copied_bytes
+    if place in (None, -1):
+        assert stats[True].copied_bytes < stats[False].copied_bytes // 3
+
+
 @pytest.mark.gpu(alone=True)  # the clock of the device counts what others' kernels hold up
 @pytest.mark.parametrize("limited", [False, True])
 @pytest.mark.parametrize("kind", ["pageable", "pinned"])

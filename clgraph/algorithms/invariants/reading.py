@@ -121,7 +121,7 @@ class Reading:
         variables = np.flatnonzero(rows & ~self._known.asked(number))
         count = span.end - span.begin
         size = ELEMENT_BYTES * count * len(variables)
-        length = self._staging.piece_bytes(size) // ELEMENT_BYTES
+        length = -(-count // -(-ELEMENT_BYTES * count // self._staging.piece_bytes(size)))
         self._jobs[number] = (
             variables,
             [
@@ -154,7 +154,8 @@ class Reading:
         """Give the smallest and the largest number, either NaN if one is.
 
         In two calls: a block at a time, found in the nearest cache by the second, would take and
-        leave the interpreter so often that the thread that mines gets a tenth of it.
+        leave the interpreter so often that the thread that mines waits for it all the time (probe
+        h100-20261127-mining-ranges).
         """
         if not self.only[variable]:
             return UNKNOWN  # it was copied meanwhile

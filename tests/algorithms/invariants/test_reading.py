@@ -4,6 +4,7 @@ import gc
 import itertools
 import logging
 import threading
+from collections import Counter
 from contextlib import closing
 
 import numpy as np
@@ -278,13 +279,24 @@ def test_within_what_was_decisive_nothing_is_decided_again(any_device, monkeypat
         assert found == mine_sequentially([Trace.of(given)], reads.families), name
         counts[name] = len(decided)
     assert counts == {"none": 1, "late": 2, "nan": 2}
-    # Tuples of several parts of the dictionary, of which the first is decided by ranges alone.
-    monkeypatch.setattr("clgraph.algorithms.invariants.dictionary.BATCH", 3)
-    crossing = apart(6, FIRST)
-    crossing[5] = crossing[4][::-1]
-    config = MiningConfig(probe=FIRST)
-    plan = InvariantMiner("I", config=config, device=any_device)
+    # Tuples of two parts of the dictionary, of which ranges decide the first alone.
+    monkeypatch.setattr("clgraph.algorithms.invariants.dictionary.BATCH", 32)
+    crossing = apart(8, FIRST)
+    crossing[7] = crossing[6][::-1]
+    plan = InvariantMiner("I", config=MiningConfig(probe=FIRST), device=any_device)
+    decided.clear()
     assert mined(plan, crossing)[0] == mine_sequentially([Trace.of(crossing)], plan.families)
+    assert decided == [4 * 4 + 6, 6]
+
+
+def test_what_ranges_leave_open_is_tried_in_every_part(any_device):
+    """Also where every number lies in ranges that were seen before."""
+    rows = apart(6)
+    rows[5] = rows[4] + 4
+    reads, _ = plans("I", any_device, rows=6)
+    assert ("v1 < v2", 15) in Counter(str(t) for t, _ in mined(reads, rows)[0]).items()
+    rows[4:, -100] = 48, 44
+    assert mined(reads, rows)[0] == mine_sequentially([Trace.of(rows)], reads.families)
 
 
 def test_parts_that_are_only_read_are_begun_at_once(any_device, monkeypatch):

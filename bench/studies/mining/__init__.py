@@ -29,7 +29,7 @@ from clgraph.algorithms.invariants import (
 )
 
 from ...runner import machine
-from .copies import copies
+from .copies import copying_costs
 from .timing import Row, in_one, show, timed
 
 SCHEMA = "clgraph-bench-mining/1"
@@ -175,10 +175,10 @@ def main() -> None:
     if args.reference:
         rows = against_reference(device, args.length, args.repeat)
     elif args.copies:
-        rows = copies(device, args.length, args.repeat)
+        rows = copying_costs(device, args.length, args.repeat)
     else:
         rows = published(device, args.traces, args.length, args.repeat)
-        rows += copies(device, args.length, args.repeat)
+        rows += copying_costs(device, args.length, args.repeat)
         rows += random_lengths(device, args.repeat, args.longest)
         rows.append(joules(device, args.length))
     record = {"schema": SCHEMA, "machine": machine.describe(device, args.commit), "cases": rows}

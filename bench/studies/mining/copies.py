@@ -191,7 +191,7 @@ def overlap(device: cg.Device, trace: Trace, length: int, repeat: int) -> Row:
     return row
 
 
-def copies(device: cg.Device, length: int, repeat: int) -> list[Row]:
+def copying_costs(device: cg.Device, length: int, repeat: int) -> list[Row]:
     """Time what copies of trace 4 cost, out of pageable and out of pinned memory."""
     trace = published_trace(OVERLAP_TRACE, length)
     # What copies it most often comes first: a dozen passes over fresh memory are slower.

@@ -3,7 +3,7 @@
 How a plan is made of a graph, how it is run from a vertex, and how what it found is read.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from searches import MIXED_ONE_WAY
 
 import clgraph as cg
+from clgraph.algorithms.invariants.trace import Rows, Trace
 
 SOURCES = (3, 700)
 HOPS = {
@@ -96,10 +97,12 @@ def followed(numbers, source):
 
 
 def mined(miner, source):
-    """Mine a log of four variables that hang together."""
+    """Mine a log of four variables that hang together, whose numbers no device reads in place."""
     time = np.arange(40)
     log = {"a": time % 7, "b": time % 7 + source % 2, "c": time > 9, "d": 3 * (time % 7)}
-    return miner.run(log)
+    trace = Trace.of(log)
+    numbers = Rows(trace.numeric.names, trace.numeric.values[:, : time.size].astype(np.float64))
+    return miner.run(replace(trace, numeric=numbers))
 
 
 BFS, SSSP = cg.BFSConfig, cg.SSSPConfig

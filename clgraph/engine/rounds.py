@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rounds"]
 
-SLOTS = 128
+SLOTS = 256
 FIRST_AHEAD, MOST_AHEAD = 4, 32
 
 
@@ -28,7 +28,7 @@ class Rounds:
     memory : Memory
         What to allocate from.
     ahead : int
-        Rounds before the host looks for the first time.
+        Rounds before the host looks for the first time; once it knows, as many as were needed.
 
     Attributes
     ----------
@@ -38,6 +38,7 @@ class Rounds:
 
     def __init__(self, memory: Memory, ahead: int = FIRST_AHEAD) -> None:
         self._first_ahead = ahead
+        self._needed: dict[int, int] = {}
         self.lengths = memory.allocate("list_lengths", SLOTS, np.uint32)
 
     def run(
@@ -45,6 +46,9 @@ class Rounds:
         log: SweepLog,
         enqueue: Callable[[int, np.uint32], None],
         look: Callable[[int], None] | None = None,
+        *,
+        behind: Callable[[], None] | None = None,
+        part: int = 0,
     ) -> list[int]:
         """Launch rounds until one leaves nothing.
 
@@ -57,6 +61,11 @@ class Rounds:
             round is shorter than that of the one before.
         look : callable, optional
             Called with the length of the last list whenever the host has looked.
+        behind : callable, optional
+            Enqueues what follows the last round. It is called whenever rounds have been enqueued,
+            before the host looks whether they were the last, and must do no harm if they were not.
+        part : int
+            Which of the loops that take these slots in turn: each needs rounds of its own.
 
         Returns
         -------
@@ -73,12 +82,14 @@ class Rounds:
         left: list[int] = []
         self.lengths.clear()
         number = slot = 0
-        ahead = self._first_ahead
+        ahead = self._needed.get(part, self._first_ahead)
         while not left or left[-1]:
             first = slot
             for slot in range(first, min(first + ahead, SLOTS)):
                 enqueue(number, np.uint32(slot))
                 number += 1
+            if behind is not None:
+                behind()
             log.wait()
             before = left[-1] if left else None
             left += self.lengths.read(slot + 1)[first:].tolist()
@@ -94,4 +105,6 @@ class Rounds:
                 self.lengths.write(np.array([left[-1], *[0] * (SLOTS - 1)], np.uint32))
                 slot = 1
             ahead = min(2 * ahead, MOST_AHEAD)
+        needed = min(left.index(0) + 1, SLOTS - 1)
+        self._needed[part] = max(needed, self._needed.get(part, 0))
         return [count for count in left if count]

@@ -14,7 +14,11 @@
 // Each vertex keeps a list of the neighbours before it that are not final yet, and a bit for each colour
 // that the others have; it has one bit more than neighbours, since its own colour is no larger.
 //
-// Races: a status that is read too early is a smaller bound, or not final yet: its reader waits a round.
+// While many vertices are open a SIMD group has as many as lanes, each of which goes through a short list
+// by itself. Those that are left at the end have long lists, and a SIMD group each, as far as they last.
+//
+// Races: a status that is read too early, or from a cache, is a smaller bound, or not final yet: its reader
+// waits a round.
 // The list and the bits of a vertex are touched by those lanes only that have the vertex.
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
@@ -25,11 +29,21 @@ ${units.functions()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define FINAL 0x80000000u
 #define NO_BOUND (~0u)
-#define LONG_ROW ${long_row}u
+#define ABREAST ${abreast}u
+// What a lane gives its neighbours before it alone; longer lists are gone through by all lanes.
+#define ALONE ${"width" if shared_lists else "(~0u)"}
 // Words of the bits of each vertex: places for one more than its neighbours do not overlap.
 #define USED(v) (((size_t)indptr[v] >> 5) + (v))
 
 static inline uint lowest_zero(const uint word) { return (uint)popcount(word & ~(word + 1u)); }
+
+static inline void take(volatile __global uint *used, const uint color) {
+% if shared_lists:
+    atomic_or(used + color / 32u, 1u << (color % 32u));
+% else:
+    used[color / 32u] |= 1u << (color % 32u);
+% endif
+}
 
 % if order == "given":
 #define comes_before(u, v) (ranks[u] < ranks[v])
@@ -74,31 +88,40 @@ __kernel KERNEL void color_round(
     __global uint *counts,                      // [n] in/out
     __global uint *before,                      // [m] in/out
     volatile __global uint *used,               // [m / 32 + n] in/out: bits
-    volatile __global uint *statuses,           // [n] in/out
+    __global uint *statuses,                    // [n] in/out
     __global uint *next,                        // [n] out
     volatile __global uint *lengths)            // [slots] in/out
 {
     ${lanes.setup()}
     ${list.setup("uint", group_size)}
     const uint count = is_first ? n : min(lengths[slot - 1u], n);
-    <%share:each_tile count="count">
+    <%share:each_shared_tile count="count">
         const uint place = (uint)first + lane_id();
-        const int active = place < count;
+        const int active = lane_id() < width && place < count;
         const uint v = !active ? 0u : is_first ? place : open[place];
         const uint waits_for = active ? counts[v] : 0u;
         const offset_t row = indptr[v];
         const uint bits = 32u * ((uint)(indptr[v + 1u] - row) / 32u + 1u);
         volatile __global uint *const my_used = used + USED(v);
         uint least = NO_BOUND, bound = active ? statuses[v] : 0u;
-        if (active && waits_for <= LONG_ROW) {
+        if (active && waits_for <= ALONE) {
             uint kept = 0u;
-            for (uint k = 0u; k < waits_for; ++k) {
-                const uint u = before[row + k], status = statuses[u];
-                if (status & FINAL) {
-                    if ((status ^ FINAL) < bits) my_used[(status ^ FINAL) / 32u] |= 1u << (status & 31u);
-                } else {
-                    before[row + kept++] = u;
-                    least = min(least, status);
+            for (uint k = 0u; k < waits_for; k += ABREAST) {
+                uint others[ABREAST], theirs[ABREAST];
+#pragma unroll
+                for (uint i = 0u; i < ABREAST; ++i) others[i] = before[row + min(k + i, waits_for - 1u)];
+#pragma unroll
+                for (uint i = 0u; i < ABREAST; ++i) theirs[i] = statuses[others[i]];
+#pragma unroll
+                for (uint i = 0u; i < ABREAST; ++i) {
+                    const uint status = theirs[i];
+                    if (k + i >= waits_for) continue;
+                    if (status & FINAL) {
+                        if ((status ^ FINAL) < bits) take(my_used, status ^ FINAL);
+                    } else {
+                        before[row + kept++] = others[i];
+                        least = min(least, status);
+                    }
                 }
             }
             if (kept != waits_for) counts[v] = kept;
@@ -106,7 +129,7 @@ __kernel KERNEL void color_round(
             while (!~my_used[word]) ++word;
             bound = 32u * word + lowest_zero(my_used[word]);
         }
-        lanemask_t longer = lane_ballot(active && waits_for > LONG_ROW);
+        lanemask_t longer = lane_ballot(active && waits_for > ALONE);
         while (longer) {
             const uint owner = lanemask_first(longer);
             longer &= longer - 1;
@@ -115,18 +138,23 @@ __kernel KERNEL void color_round(
             const offset_t begin = indptr[centre];
             volatile __global uint *const their_used = used + USED(centre);
             uint kept = 0u, lowest = NO_BOUND;
-            for (uint from = 0u; from < end; from += LANES) {
-                const int has = from + lane_id() < end;
-                const uint u = has ? before[begin + from + lane_id()] : 0u;
-                const uint status = has ? statuses[u] : FINAL;
-                const int stays = !(status & FINAL);
-                if (has && !stays && (status ^ FINAL) < room)
-                    atomic_or(their_used + (status ^ FINAL) / 32u, 1u << (status & 31u));
-                const lanemask_t staying = lane_ballot(stays);
+            for (uint from = 0u; from < end; from += LANES * ABREAST) {
+                uint others[ABREAST], theirs[ABREAST];
+#pragma unroll
+                for (uint i = 0u; i < ABREAST; ++i) others[i] = before[begin + min(from + i * LANES + lane_id(), end - 1u)];
+#pragma unroll
+                for (uint i = 0u; i < ABREAST; ++i) theirs[i] = from + i * LANES + lane_id() < end ? statuses[others[i]] : FINAL | room;
                 lane_converge();
-                if (stays) before[begin + kept + lanemask_count(staying & lane_mask_lt())] = u;
-                kept += lanemask_count(staying);
-                lowest = stays ? min(lowest, status) : lowest;
+#pragma unroll
+                for (uint i = 0u; i < ABREAST; ++i) {
+                    const int stays = !(theirs[i] & FINAL);
+                    if (!stays && (theirs[i] ^ FINAL) < room) take(their_used, theirs[i] ^ FINAL);
+                    const lanemask_t staying = lane_ballot(stays);
+                    lane_converge();
+                    if (stays) before[begin + kept + lanemask_count(staying & lane_mask_lt())] = others[i];
+                    kept += lanemask_count(staying);
+                    lowest = stays ? min(lowest, theirs[i]) : lowest;
+                }
             }
             lane_converge();
             lowest = lane_reduce_min(lowest);
@@ -149,11 +177,11 @@ __kernel KERNEL void color_round(
         const int is_final = active && bound < least;
         if (active) statuses[v] = is_final ? bound | FINAL : bound;
         ${list.push("active && !is_final", "v", "next", "lengths + slot", "n")}
-    </%share:each_tile>
+    </%share:each_shared_tile>
     ${list.finish("next", "lengths + slot", "n")}
 }
 
-// What is left of statuses are colours.
+// Final statuses are colours; others, where this comes too early, are overwritten later.
 __kernel KERNEL void color_finish(
     const uint n,
     __global const uint *restrict statuses,     // [n]
@@ -164,7 +192,7 @@ __kernel KERNEL void color_finish(
     uint here = 0u;
     <%share:each_item count="n">
         colors[item] = (int)(statuses[item] ^ FINAL);
-        here = max(here, (statuses[item] ^ FINAL) + 1u);
+        if (statuses[item] & FINAL) here = max(here, (statuses[item] ^ FINAL) + 1u);
     </%share:each_item>
     lane_converge();
     here = lane_reduce_max(here);

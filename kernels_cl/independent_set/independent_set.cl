@@ -10,8 +10,9 @@
 // vertex goes in when all of its neighbours are out or come after it, and then puts them out. Neither
 // changes for a neighbour that has been passed, so a vertex goes on where it was held up.
 //
-// Races: statuses change once, from undecided, and whoever reads one too early waits a round. Neighbours
-// never go in together, since one of them waits for the other.
+// Races: statuses change once, from undecided, and whoever reads one too early, or from a cache, waits a
+// round. Neighbours never go in together, since one of them waits for the other. Hubs are put out by many
+// at once: who sees that one is out does not store it again, which would have all those stores meet.
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
 ${mix.vocabulary()}
@@ -22,13 +23,31 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 #define IN 255u
 #define LONG_ROW ${long_row}u
 #define TURNS ${turns}u
+#define ABREAST ${abreast}u
 
 // Whether v, whose status is `mine`, has to wait for u.
-static inline int held_up(volatile __global const uchar *statuses, const uint u, const uint v, const uint mine, const uint2 seed) {
-    const uint status = statuses[u];
+static inline int held_up(const uint status, const uint u, const uint v, const uint mine, const uint2 seed) {
     if (u == v || status < mine) return 0;
     if (status > mine) return 1;
     return mixed(u, seed) > mixed(v, seed);
+}
+
+// How many of v's neighbours from `from` on, of the next ABREAST at most, come before the first that it
+// has to wait for. They are looked at side by side; the last one stands for those beyond `end`.
+static inline uint let_pass(
+    __global uchar *statuses, __global const uint *restrict row, const uint from, const uint end, const uint v,
+    const uint mine, const uint2 seed
+) {
+    uint others[ABREAST], theirs[ABREAST];
+#pragma unroll
+    for (uint k = 0u; k < ABREAST; ++k) others[k] = row[min(from + k, end - 1u)];
+#pragma unroll
+    for (uint k = 0u; k < ABREAST; ++k) theirs[k] = statuses[others[k]];
+    uint count = min(ABREAST, end - from);
+#pragma unroll
+    for (uint k = ABREAST; k-- > 0u;)
+        if (held_up(theirs[k], others[k], v, mine, seed)) count = min(count, k);
+    return count;
 }
 
 __kernel KERNEL void independent_begin(
@@ -51,7 +70,7 @@ __kernel KERNEL void independent_round(
     const uint is_first,                        // whether all vertices are meant
     const uint slot,
     __global const uint2 *restrict undecided,   // [n] vertex, neighbours that it has passed
-    volatile __global uchar *statuses,          // [n] in/out
+    __global uchar *statuses,                   // [n] in/out
     __global uint2 *next,                       // [n] out
     volatile __global uint *lengths)            // [slots] in/out
 {
@@ -73,8 +92,9 @@ __kernel KERNEL void independent_round(
             waits = 0;
             const uint stop = passed + min(degree - min(passed, degree), LONG_ROW);
             while (passed < stop && !waits) {
-                waits = held_up(statuses, indices[row + passed], v, mine, seed);
-                passed += waits ? 0u : 1u;
+                const uint end = min(passed + ABREAST, stop);
+                passed += let_pass(statuses, indices + row, passed, end, v, mine, seed);
+                waits = passed < end;
             }
             lanemask_t longer = lane_ballot(!waits && passed < degree);
             while (longer) {
@@ -87,7 +107,8 @@ __kernel KERNEL void independent_round(
                 lanemask_t stops = 0;
                 for (; from < end; from += LANES) {
                     const uint k = from + lane_id();
-                    stops = lane_ballot(k < end && held_up(statuses, indices[begin + min(k, end - 1u)], u, theirs, seed));
+                    const uint other = indices[begin + min(k, end - 1u)];
+                    stops = lane_ballot(k < end && held_up(statuses[other], other, u, theirs, seed));
                     if (stops) break;
                 }
                 if (lane_id() == owner) {
@@ -98,9 +119,11 @@ __kernel KERNEL void independent_round(
             const int enters = mine != OUT && !waits;
             if (enters) {
                 statuses[v] = (uchar)IN;
-                for (uint k = 0u; k < min(degree, LONG_ROW); ++k) {
+                const uint rest = min(degree, LONG_ROW);
+#pragma unroll 4
+                for (uint k = 0u; k < rest; ++k) {
                     const uint u = indices[row + k];
-                    if (u != v) statuses[u] = (uchar)OUT;
+                    if (u != v && statuses[u]) statuses[u] = (uchar)OUT;
                 }
             }
             longer = lane_ballot(enters && degree > LONG_ROW);
@@ -111,7 +134,7 @@ __kernel KERNEL void independent_round(
                 const offset_t begin = indptr[centre];
                 for (uint k = LONG_ROW + lane_id(); k < end; k += LANES) {
                     const uint u = indices[begin + k];
-                    if (u != centre) statuses[u] = (uchar)OUT;
+                    if (u != centre && statuses[u]) statuses[u] = (uchar)OUT;
                 }
             }
             lane_converge();

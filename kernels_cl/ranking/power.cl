@@ -1,7 +1,9 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="group" file="/group/group.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="rows" file="/balance/row_sums.mako"/>
-<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="normed" file="/ranking/normed.mako"/>
+<%namespace name="decide" file="/ranking/decide.mako"/>
 // Rankings by repeated products with a graph's matrix, several columns at once, each until it changes
 // little enough. Rows hold the edges that lead to a vertex.
 //
@@ -13,12 +15,14 @@
 // converged it is left alone, and once all have, launches return at once.
 //
 // placed: shares are not in the order of vertices. Those that many edges read come first, near each
-// other, so that a cache holds most of what is read; edges name places instead of vertices.
+// other, so that a cache holds most of what is read; edges name places instead of vertices, and are loaded
+// past that cache.
 //
 // No races: every vertex is written by the work-item that owns its row, and shares are read from one
 // array and written to the other. Totals are taken in an order that depends on the device alone.
 
 ${lanes.vocabulary()}
+${memory.vocabulary()}
 ${group.vocabulary(shares["group_size"])}
 ${group.named("add", real)}
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
@@ -116,7 +120,7 @@ __kernel KERNEL void ${entry}(
     ${sums(*(("error", "hold") if dangling else ("error",)))}
 % endif
     <%rows:each_sum type="real_t" pieced="${pieced}">
-        <%def name="term(e, c)">${f"weights[{e}] * " if weighted else ""}from[AT(indices[${e}], ${c})]</%def>
+        <%def name="term(e, c)">${f"weights[{e}] * " if weighted else ""}from[AT(${"load_streaming(indices + (" + e + "))" if placed else f"indices[{e}]"}, ${c})]</%def>
         <%def name="ahead(row, c, leads)">
 % if affine:
             const real_t before = ${leads} ? x[AT(${row}, ${c})] : 0;
@@ -188,92 +192,7 @@ __kernel KERNEL void power_place(
 % endif
 
 % if not affine:
-// Squares of what the product left.
-__kernel KERNEL void power_length(
-    const uint n,
-    __global const uint *restrict state,        // [1]
-    __global const real_t *restrict x,          // [n]
-    __global real_t *restrict squares)          // [groups] out
-{
-    ${lanes.setup()}
-    ${group.setup()}
-    if (all_converged(state)) return;
-    real_t square = 0;
-    <%share:each_item count="n">
-        square += x[item] * x[item];
-    </%share:each_item>
-    lane_converge();
-    const real_t total = group_reduce_add(square);
-    if (get_local_id(0) == 0) squares[get_group_id(0)] = total;
-}
-
-// Bring it to length 1, and find by how much each entry changed.
-__kernel KERNEL void power_scale(
-    const uint n,
-    __global const uint *restrict state,        // [1]
-    __global const real_t *restrict squares,    // [groups]
-    __global const real_t *restrict product,    // [n]
-    __global real_t *restrict x,                // [n] in/out
-    __global real_t *restrict errors)           // [groups] out
-{
-    ${lanes.setup()}
-    ${group.setup()}
-    if (all_converged(state)) return;
-    real_t length = 0;
-    for (uint i = (uint)get_local_id(0); i < (uint)get_num_groups(0); i += GROUP) length += squares[i];
-    lane_converge();
-    length = group_reduce_add(length);
-    const real_t scale = length > 0 ? 1 / sqrt(length) : 1;
-    real_t error = 0;
-    <%share:each_item count="n">
-        const real_t now = product[item] * scale;
-        error += ${rows.magnitude("now - x[item]")};
-        x[item] = now;
-    </%share:each_item>
-    lane_converge();
-    const real_t total = group_reduce_add(error);
-    if (get_local_id(0) == 0) errors[get_group_id(0)] = total;
-}
+${normed.kernels()}
 % endif
 
-// Add up an iteration, and see which columns have converged. One work-group.
-__kernel KERNEL void power_decide(
-    const uint groups,
-    const real_t tolerance,
-% if affine and dangling:
-    const real_t portion,                       // of what is held, to each that receives
-% endif
-    __global const real_t *restrict errors,     // [groups, COLUMNS]
-% if affine and dangling:
-    __global const real_t *restrict held,       // [groups, COLUMNS]
-    __global real_t *restrict dangling,         // [COLUMNS] in/out
-% endif
-    __global real_t *restrict error,            // [COLUMNS] in/out: the change of the last iteration
-    __global uint *restrict state)              // [COLUMNS] in/out
-{
-    ${lanes.setup()}
-    ${group.setup()}
-    for (uint c = 0u; c < COLUMNS; ++c) {
-        if (state[c] & CONVERGED) continue;
-        real_t sum = 0;
-#pragma unroll 8
-        for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) sum += errors[i * COLUMNS + c];
-        lane_converge();
-        sum = group_reduce_add(sum);
-% if affine and dangling:
-        real_t hold = 0;
-#pragma unroll 8
-        for (uint i = (uint)get_local_id(0); i < groups; i += GROUP) hold += held[i * COLUMNS + c];
-        lane_converge();
-        hold = group_reduce_add(hold);
-% endif
-        barrier(CLK_GLOBAL_MEM_FENCE);          // all have looked whether this column goes on
-        if (get_local_id(0) == 0) {
-            error[c] = sum;
-% if affine and dangling:
-            dangling[c] = portion * hold;
-% endif
-            state[c] = (state[c] + 1u) | (sum < tolerance ? CONVERGED : 0u);
-        }
-    }
-}
+${decide.kernel()}

@@ -14,6 +14,9 @@
 // A band of keys at a time is put on the list, the lightest first: most of the heavier edges lie within a
 // tree by then and are never listed.
 //
+// The tree of a hub makes no offers: soon it is at most edges, whose bids would all meet in one word, and
+// it is joined by those of its neighbours, since of two trees one at least is another.
+//
 // Races: offers lower a root's word by atomics, and reading it before is only to spare some: it may be
 // stale, which is to say larger. Words of two rounds take turns, so that a round may clear those of the
 // next. Joining is that of union_find.mako.
@@ -72,6 +75,7 @@ __kernel KERNEL void forest_collect(
     const uint least,                           // keys of the band
     const uint most,
     const uint capacity,
+    const uint hub,
     __global uint *parent,                      // [n] in/out
     volatile __global ulong *bids,              // [n] in/out
     __global uint4 *next,                       // [capacity] out: two roots, key, place
@@ -79,6 +83,7 @@ __kernel KERNEL void forest_collect(
 {
     ${lanes.setup()}
     ${list.setup("uint4", group_size)}
+    const uint greatest = root_above(parent, hub);
     <%units:each_unit_together sums="indptr" rows="n" total="m">
         const uint v = indices[unit];
         int mine = active && row ${"!=" if directed else "<"} v;
@@ -93,8 +98,8 @@ __kernel KERNEL void forest_collect(
             mine = entry.x != entry.y;
         }
         if (mine) {
-            offer(bids, entry.x, entry);
-            offer(bids, entry.y, entry);
+            if (entry.x != greatest) offer(bids, entry.x, entry);
+            if (entry.y != greatest) offer(bids, entry.y, entry);
         }
         ${list.push("mine", "entry", "next", "lengths", "capacity")}
     </%units:each_unit_together>
@@ -106,6 +111,7 @@ __kernel KERNEL void forest_offer(
     __global const uint4 *restrict edges,       // [capacity]
     const uint round,
     const uint capacity,
+    const uint hub,
     __global uint *parent,                      // [n] in/out
     volatile __global ulong *bids,              // [n] in/out
     __global uint4 *next,                       // [capacity] out
@@ -113,6 +119,7 @@ __kernel KERNEL void forest_offer(
 {
     ${lanes.setup()}
     ${list.setup("uint4", group_size)}
+    const uint greatest = root_above(parent, hub);
     const uint count = min(lengths[round - 1u], capacity);
     <%share:each_tile count="count">
         int mine = first + lane_id() < count;
@@ -123,8 +130,8 @@ __kernel KERNEL void forest_offer(
             mine = entry.x != entry.y;
         }
         if (mine) {
-            offer(bids, entry.x, entry);
-            offer(bids, entry.y, entry);
+            if (entry.x != greatest) offer(bids, entry.x, entry);
+            if (entry.y != greatest) offer(bids, entry.y, entry);
         }
         ${list.push("mine", "entry", "next", "lengths + round", "capacity")}
     </%share:each_tile>
@@ -137,14 +144,17 @@ __kernel KERNEL void forest_settle(
     __global const uint4 *restrict edges,       // [capacity]
     const uint round,
     const uint capacity,
+    const uint hub,
     __global const uint *restrict lengths,      // [rounds]
+    __global const uint *restrict parent,       // [n]
     volatile __global ulong *bids)              // [n] in/out
 {
+    const uint greatest = root_above(parent, hub);
     const uint count = min(lengths[round], capacity);
     <%share:each_item count="count">
         const uint4 entry = edges[item];
-        offer_place(bids, entry.x, entry);
-        offer_place(bids, entry.y, entry);
+        if (entry.x != greatest) offer_place(bids, entry.x, entry);
+        if (entry.y != greatest) offer_place(bids, entry.y, entry);
     </%share:each_item>
 }
 % endif
@@ -155,6 +165,7 @@ __kernel KERNEL void forest_join(
     const uint round,
     const uint capacity,
     const uint most_chosen,
+    const uint hub,
     __global const uint *restrict lengths,      // [rounds]
     __global const ulong *restrict bids,        // [n]
     __global ulong *restrict next_bids,         // [n] out, where the next round bids
@@ -164,6 +175,9 @@ __kernel KERNEL void forest_join(
 {
     ${lanes.setup()}
     ${list.setup("uint", group_size)}
+    // Found while trees are joined, this may be the greatest tree of the next round already: what is left
+    // in the words of such is the bid of an edge that has been joined, and nobody has it any more.
+    const uint greatest = root_above(parent, hub);
     const uint count = min(lengths[round], capacity);
     <%share:each_tile count="count">
         const int active = first + lane_id() < count;
@@ -171,7 +185,8 @@ __kernel KERNEL void forest_join(
         int mine = 0;
         if (active) {
             mine = bids[entry.x] == BID(entry) || bids[entry.y] == BID(entry);
-            next_bids[entry.x] = next_bids[entry.y] = NO_BID;
+            if (entry.x != greatest) next_bids[entry.x] = NO_BID;
+            if (entry.y != greatest) next_bids[entry.y] = NO_BID;
             if (mine) join(parent, entry.x, entry.y);
         }
         ${list.push("mine", "entry.w", "chosen", "chosen_length", "most_chosen")}

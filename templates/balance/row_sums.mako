@@ -87,7 +87,7 @@ share_class += (uint)get_group_id(0) >= share_begins[${3 * index}];
 % for index, team in enumerate(shares["teams"]):
 <%
     cut = shares["pieced"] and index == 0
-    leads = "share_member == 0u" if shares["columns"] == 1 else "1"
+    leads = " && share_member == 0u" if shares["columns"] == 1 else ""
 %>\
 if (share_class == ${index}u) {
     const uint share_member = (uint)get_local_id(0) % ${team}u;
@@ -101,7 +101,7 @@ if (share_class == ${index}u) {
     offset_t share_next_end = share_slot < share_stop ? indptr[share_next + 1] : 0;
     for (uint share_tile = 0u; share_tile < share_tiles; ++share_tile) {
         const uint share_row = share_next;
-        const int share_leads = share_slot < share_stop && ${leads};
+        const int share_leads = share_slot < share_stop${leads};
         ${caller.ahead("share_row", "share_c", "share_leads")}
         offset_t share_edge = share_next_edge, share_row_end = share_next_end;
 % if cut:

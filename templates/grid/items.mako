@@ -2,13 +2,18 @@
 ##
 ## each_tile(count)   body sees `first`, the same on all lanes, a multiple of LANES: its items are
 ##                    first + lane_id(), as far as below count; the body may use lane collectives
+## each_shared_tile(count)
+##                    the same, but where items are few a SIMD group has no more of them than others:
+##                    the body also sees `width`, and only lanes below that have an item
 ## each_item(count)   body sees `item`; control flow is divergent
 ## In scope           traits, the lane vocabulary
 ## Called by          all work-items, in uniform control flow
 ## Barriers           none
 ## Choice             one lane is a CPU's thread, whose share is contiguous; lanes stride together
 
-<%def name="each_tile(count)">
+<%def name="each_tile(count)">${tiles(count, caller.body)}</%def>
+
+<%def name="tiles(count, body)">
 % if traits.lanes == 1:
 const ulong items_share = ((ulong)(${count}) + get_global_size(0) - 1) / get_global_size(0);
 const ulong items_end = min((get_global_id(0) + 1) * items_share, (ulong)(${count}));
@@ -16,8 +21,21 @@ for (ulong first = get_global_id(0) * items_share; first < items_end; ++first) {
 % else:
 for (ulong first = get_global_id(0) - lane_id(); first < (${count}); first += get_global_size(0)) {
 % endif
+    ${body()}
+}
+</%def>
+
+<%def name="each_shared_tile(count)">
+% if traits.lanes == 1:
+const uint width = 1u;
+${tiles(count, caller.body)}
+% else:
+const uint items_groups = (uint)get_global_size(0) / LANES;
+const uint width = min((uint)(((ulong)(${count}) + items_groups - 1u) / items_groups), LANES);
+for (ulong first = (get_global_id(0) / LANES) * width; first < (${count}); first += (ulong)items_groups * width) {
     ${caller.body()}
 }
+% endif
 </%def>
 
 <%def name="each_item(count)">

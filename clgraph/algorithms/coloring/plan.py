@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clgraph.algorithms.coloring.result import ColoringResult
-from clgraph.algorithms.independent_set.plan import LONG_ROW_LANES, NO_LONG_ROW
 from clgraph.device import load
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
@@ -34,6 +33,7 @@ __all__ = ["ORDERS", "Coloring", "greedy_color"]
 Order = Literal["largest_first", "random_sequential"]
 ORDERS = {"largest_first": "degree", "random_sequential": "hash"}
 MOST_VERTICES = 2**31
+ABREAST = 4  # neighbours that a lane looks at side by side
 
 
 @documented(Plan)
@@ -97,7 +97,8 @@ class Coloring(Plan):
         self._vertices, self._edges = Sweeper(self.device, n), Sweeper(self.device, m)
         self.config: dict[str, Any] = {
             "group_size": self._vertices.group_size,
-            "long_row": NO_LONG_ROW if lanes == 1 else LONG_ROW_LANES * lanes,
+            "shared_lists": lanes > 1,
+            "abreast": 1 if lanes == 1 else ABREAST,
             "wide_offsets": m >= 2**32,
             "order": by,
         }
@@ -162,11 +163,7 @@ class Coloring(Plan):
         with self._turn() as turn:
             if n:
                 colors = self._memory.allocate("colors", n, np.int32)
-                rounds = [n, *self._run(log, number, progress)]
-                self._vertices.launch(
-                    log, self._kernels["finish"], self._rows[2], self._statuses, colors, self._most
-                )
-                log.wait()
+                rounds = [n, *self._run(log, number, colors, progress)]
                 count = int(self._most.read()[0])
         report_progress(progress, 1, 1, "colouring")
         stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config)
@@ -175,7 +172,9 @@ class Coloring(Plan):
             _verify(self.graph, result)
         return result
 
-    def _run(self, log: SweepLog, seed: np.uint64, progress: Progress | None) -> list[int]:
+    def _run(
+        self, log: SweepLog, seed: np.uint64, colors: Allocation, progress: Progress | None
+    ) -> list[int]:
         n = self.graph.n
         for array in (self._counts, self._used, self._statuses, self._most):
             array.clear()
@@ -207,8 +206,16 @@ class Coloring(Plan):
                 self._rounds.lengths,
             )
 
+        def finish() -> None:
+            self._vertices.launch(
+                log, self._kernels["finish"], self._rows[2], self._statuses, colors, self._most
+            )
+
         return self._rounds.run(
-            log, enqueue, lambda left: report_progress(progress, n - left, n, "colouring")
+            log,
+            enqueue,
+            lambda left: report_progress(progress, n - left, n, "colouring"),
+            behind=finish,
         )
 
 

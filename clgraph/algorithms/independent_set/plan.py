@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["LONG_ROW_LANES", "NO_LONG_ROW", "IndependentSet", "maximal_independent_set"]
+__all__ = ["IndependentSet", "maximal_independent_set"]
 
-LONG_ROW_LANES = 2  # rows of so many edges per lane are finished by all lanes
+LONG_ROW_LANES = 1  # rows of so many edges per lane are finished by all lanes
 FIRST_AHEAD = 6  # rounds that few graphs need more than
 NO_LONG_ROW = 2**32 - 1
+ABREAST = 4  # neighbours that a lane looks at side by side
 TURNS = 3  # that lanes give a vertex before it is put on the list of the next round
 IN = 255
 
@@ -86,6 +87,7 @@ class IndependentSet(Plan):
             "group_size": self._sweeper.group_size,
             "long_row": NO_LONG_ROW if lanes == 1 else LONG_ROW_LANES * lanes,
             "turns": 1 if lanes == 1 else TURNS,
+            "abreast": 1 if lanes == 1 else ABREAST,
             "wide_offsets": self.graph.m >= 2**32,
         }
         program = load(self.device, "independent_set/independent_set.cl", **self.config)
@@ -138,9 +140,6 @@ class IndependentSet(Plan):
         with self._turn() as turn:
             if n:
                 statuses = self._memory.allocate("independent_set", n, np.uint8)
-                mean = np.uint32(max(round(self.graph.mean_degree), 1))
-                begin = self._kernels["begin"]
-                self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
                 rounds = [n, *self._run(log, number, statuses, progress)]
         report_progress(progress, 1, 1, "deciding")
         stats = self._stats_of(RoundStats, log, turn, rounds=rounds, config=self.config)
@@ -153,8 +152,12 @@ class IndependentSet(Plan):
         self, log: SweepLog, seed: np.uint64, statuses: Allocation, progress: Progress | None
     ) -> list[int]:
         n = self.graph.n
+        mean = np.uint32(max(round(self.graph.mean_degree), 1))
 
         def enqueue(number: int, slot: np.uint32) -> None:
+            if number == 0:
+                begin = self._kernels["begin"]
+                self._sweeper.launch(log, begin, self._rows[0], self._rows[2], mean, statuses)
             undecided, after = self._lists[number % 2], self._lists[(number + 1) % 2]
             self._sweeper.launch(
                 log,

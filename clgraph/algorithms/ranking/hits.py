@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.ranking.eigenvector import EigenvectorCentrality
-from clgraph.algorithms.ranking.power import Normed
+from clgraph.algorithms.ranking.normed import Normed
 from clgraph.algorithms.ranking.result import HitsResult
 from clgraph.algorithms.ranking.scores import Scores, scores_of
 from clgraph.documented import documented

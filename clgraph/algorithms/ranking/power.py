@@ -1,18 +1,16 @@
-"""Rankings as fixed points of repeated products: the launches, and when they end."""
+"""Rankings as fixed points of products with what every vertex is given: PageRank's, and Katz's."""
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import column_blocks
+from clgraph.algorithms.ranking.iterating import Columns, Iteration
 from clgraph.algorithms.ranking.pulling import Pulling
-from clgraph.engine.sweeps import Sweeper
-from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,82 +20,13 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["CONVERGED", "Affine", "Columns", "Normed"]
+__all__ = ["Affine"]
 
-CONVERGED = np.uint32(1 << 31)
-# The host looks after so many iterations, twice as many each time: launches beyond the last needed
-# iteration return at once, and Ctrl-C is answered between looks.
-FIRST_LOOK, MOST_UNSEEN = 4, 64
 # What the cache of a compute unit holds, and of what is read so much has to come from there.
 NEAR_BYTES, NEAR_PORTION = 1 << 17, 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Fixed points of one run.
-
-    Attributes
-    ----------
-    x : real array [n, k]
-        The last iterates.
-    iterations : int64 array [k]
-        How many it took.
-    errors : float64 array [k]
-        What the last one changed, summed over vertices.
-    converged : bool array [k]
-        Whether that was below the tolerance.
-    """
-
-    x: NDArray[Any]
-    iterations: NDArray[np.int64]
-    errors: NDArray[np.float64]
-    converged: NDArray[np.bool_]
-
-
-class _Iteration:
-    """What both kinds have: state, totals, and how the host looks."""
-
-    def __init__(
-        self, device: Device, memory: Memory, n: int, columns: int, real: np.dtype[Any]
-    ) -> None:
-        self.device, self.memory, self.n, self.columns, self.real = device, memory, n, columns, real
-        self.lock = threading.Lock()
-        self.sweeper = Sweeper(device, n)
-        self.state = memory.allocate("state", columns, np.uint32)
-        self.error = memory.allocate("error", columns, real)
-
-    def iterate(self, log: SweepLog, max_iter: int, progress: Progress | None) -> NDArray[Any]:
-        """Launch iterations until all columns have converged or there were so many."""
-        self.state.write(np.zeros(self.columns, np.uint32))
-        self.error.write(np.zeros(self.columns, self.real))
-        done, ahead = 0, FIRST_LOOK
-        state = np.zeros(self.columns, np.uint32)
-        while done < max_iter:
-            for step in range(done, min(done + ahead, max_iter)):
-                self._enqueue(log, even=step % 2 == 0)
-            log.wait()
-            done = min(done + ahead, max_iter)
-            ahead = min(2 * ahead, MOST_UNSEEN)
-            state = self.state.read()
-            if (state & CONVERGED).all():
-                report_progress(progress, max_iter, max_iter, "iterations")
-                break
-            report_progress(progress, done, max_iter, "iterations")
-        return state
-
-    def _enqueue(self, log: SweepLog, *, even: bool) -> None:
-        raise NotImplementedError
-
-    def _columns(self, x: NDArray[Any], state: NDArray[Any], count: int) -> Columns:
-        return Columns(
-            x.reshape(self.n, self.columns)[:, :count],
-            (state & ~CONVERGED).astype(np.int64)[:count],
-            self.error.read().astype(np.float64)[:count],
-            (state & CONVERGED).astype(bool)[:count],
-        )
-
-
-class Affine(_Iteration):
+class Affine(Iteration):
     """x becomes scale * A x + given, where what vertices without edges hold is given to others.
 
     Parameters
@@ -318,103 +247,3 @@ def _places(
     places = np.empty(len(order), np.uint32)
     places[order] = np.arange(len(order), dtype=np.uint32)
     return places
-
-
-class Normed(_Iteration):
-    """x becomes a product of it, or two, brought to length 1.
-
-    Parameters
-    ----------
-    graph : Graph
-        With vertices; rows are pulled along.
-    device, memory, real
-        As for `Pulling`.
-    weighted : bool
-        Whether weights count.
-    shifted : bool
-        Whether x itself is added to the product, so that no sign alternates.
-    before : Graph, optional
-        Whose rows are pulled along first.
-    progress : callable or True, optional
-        Called with bytes uploaded, bytes in all, and what is uploaded.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        device: Device,
-        memory: Memory,
-        real: np.dtype[Any],
-        *,
-        weighted: bool,
-        shifted: bool = False,
-        before: Graph | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        super().__init__(device, memory, graph.n, 1, real)
-        options: dict[str, Any] = {"weighted": weighted, "progress": progress}
-        self.pulling = Pulling(graph, device, memory, real, shifted=shifted, **options)
-        self._first = None
-        if before is not None:
-            self._first = Pulling(before, device, memory, real, **options)
-            self.between = memory.allocate("between", graph.n, real)
-        names = ("length", "scale", "decide")
-        self._kernels = {name: self.pulling.program.kernel(f"power_{name}") for name in names}
-        self._x = memory.allocate("x", graph.n, real)
-        self._product = memory.allocate("product", graph.n, real)
-        self._squares = memory.allocate("squares", self.sweeper.groups, real)
-        self._errors = memory.allocate("errors", self.sweeper.groups, real)
-        self._tolerance = real.type(0)
-
-    def run(
-        self,
-        log: SweepLog,
-        start: NDArray[Any],
-        *,
-        tolerance: float,
-        max_iter: int,
-        progress: Progress | None = None,
-    ) -> Columns:
-        """Find the fixed point from a start, real [n]; see `Affine.run`."""
-        self._tolerance = self.real.type(tolerance)
-        self._x.write(np.ascontiguousarray(start, self.real))
-        state = self.iterate(log, max_iter, progress)
-        return self._columns(self._x.read(), state, 1)
-
-    def product(self, log: SweepLog, x: NDArray[Any]) -> None:
-        """Leave the first product with x, real [n], in `between`."""
-        assert self._first is not None  # noqa: S101 (only of plans that were given `before`)
-        self.state.write(np.zeros(1, np.uint32))
-        self._x.write(np.ascontiguousarray(x, self.real))
-        self._first.launch(log, self.state, self._x, self.between)
-        log.wait()
-
-    def _enqueue(self, log: SweepLog, *, even: bool) -> None:  # noqa: ARG002 (x is in place)
-        source = self._x
-        if self._first is not None:
-            self._first.launch(log, self.state, source, self.between)
-            source = self.between
-        self.pulling.launch(log, self.state, source, self._product)
-        n, launch, kernels = np.uint32(self.n), self.sweeper.launch, self._kernels
-        launch(log, kernels["length"], n, self.state, self._product, self._squares)
-        launch(
-            log,
-            kernels["scale"],
-            n,
-            self.state,
-            self._squares,
-            self._product,
-            self._x,
-            self._errors,
-        )
-        groups = np.uint32(self.sweeper.groups)
-        launch(
-            log,
-            kernels["decide"],
-            groups,
-            self._tolerance,
-            self._errors,
-            self.error,
-            self.state,
-            groups=1,
-        )

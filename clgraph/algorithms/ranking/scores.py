@@ -18,7 +18,7 @@ from clgraph.graph.arguments import real, whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.algorithms.ranking.power import Columns
+    from clgraph.algorithms.ranking.iterating import Columns
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.plan import Turn

@@ -23,8 +23,9 @@ class SpanningForestConfig(Configuration):
         Into how many bands of weights edges are put, lightest first: edges that lie within a tree
         by the time that their band comes are never listed. None takes one where there are few edges
         to a vertex, else two. More take less memory.
-    light : int
-        Edges per vertex in the first of several bands.
+    light : int, optional
+        Edges per vertex in the first of several bands. None takes one where a vertex has many times
+        as many neighbours as others, since soon most are in its tree, else four.
     minimum : {"packed", "stepwise"}, optional
         How a tree finds its least edge: by one 64-bit atomic over weight and place, or by two of 32
         bits one after the other. None packs where the device can.
@@ -36,7 +37,7 @@ class SpanningForestConfig(Configuration):
     """
 
     bands: int | None = number(None, least=1, most=MOST_BANDS)
-    light: int = number(4, least=1, most=1024)
+    light: int | None = number(None, least=1, most=1024)
     minimum: str | None = choice("packed", "stepwise")
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {

@@ -34,6 +34,7 @@ __all__ = ["SpanningForest", "minimum_spanning_forest"]
 
 MOST_EDGES = 2**32 - 1
 MOST_VERTICES = 2**31 - 1
+SKEWED = 100  # times the mean degree that a hub has
 
 
 @documented(Plan)
@@ -97,8 +98,10 @@ class SpanningForest(Plan):
                 "minimum='stepwise'."
             )
         bands = asked.bands or (1 if m <= ONE_BAND_DEGREE.on(self.device.traits) * n else 2)
+        is_skewed = self.graph.max_degree >= SKEWED * self.graph.mean_degree
+        light = asked.light or (1 if is_skewed else 4)
         self.config = SpanningForestConfig(
-            bands=bands, light=asked.light, minimum=minimum, origin=asked.origin
+            bands=bands, light=light, minimum=minimum, origin=asked.origin
         )
         self._packed = minimum == "packed"
         self._vertices, self._edges = Sweeper(self.device, n), Sweeper(self.device, m)
@@ -123,7 +126,9 @@ class SpanningForest(Plan):
         keys = None if graph.weights is None else order_keys(graph.weights)
         self._bands: list[tuple[int, int, int]] = []
         if m:
-            share = min(self.config.light * n / (m if graph.directed else max(m // 2, 1)), 1.0)
+            share = min(
+                (self.config.light or 1) * n / (m if graph.directed else max(m // 2, 1)), 1.0
+            )
             self._bands = band_limits(keys, m, self.config.bands or 1, share)
         held = resident(graph, self.device, progress)
         self._rows = [held.indptr, held.indices]
@@ -138,6 +143,7 @@ class SpanningForest(Plan):
         self._bids = [memory.allocate(f"bids_{i}", n, np.uint64) for i in (0, 1)]
         self._parent = memory.allocate("parents", n, np.uint32)
         self._rounds = Rounds(memory)
+        self._hub = np.uint32(np.argmax(graph.degrees))
         self._chosen_length = memory.allocate("chosen_length", 1, np.uint32)
         self._numbering = Numbering(self.device, memory, n, smallest=True)
 
@@ -179,10 +185,7 @@ class SpanningForest(Plan):
             if n:
                 chosen = self._memory.allocate("forest_edges", n, np.uint32)
                 labels = self._memory.allocate("labels", n, np.int32)
-                rounds = self._grow(log, chosen, progress)
-                self._begin(log, first=not self._bands)  # roots of all, for their numbers
-                self._numbering.run(log, self._parent, labels)
-                log.wait()
+                rounds = self._grow(log, chosen, labels, progress)
                 count = int(self._numbering.count.read()[0])
                 if self._found != n - count:
                     raise ClgraphError(
@@ -196,18 +199,33 @@ class SpanningForest(Plan):
             verify_spanning_forest(self.graph, result, self.device)
         return result
 
-    def _grow(self, log: SweepLog, chosen: Any, progress: Progress | None) -> list[int]:
-        """Choose edges, a band at a time; give how many were on each round's list."""
+    def _grow(
+        self, log: SweepLog, chosen: Any, labels: Any, progress: Progress | None
+    ) -> list[int]:
+        """Choose edges, a band at a time, and number the trees; give how many each round listed."""
         listed: list[int] = []
         self._found = 0
         self._chosen_length.clear()
-        for place, (least, most, _) in enumerate(self._bands):
-            self._begin(log, first=place == 0)
+
+        def number_trees() -> None:
+            self._begin(log, first=not self._bands)  # roots of all
+            self._numbering.run(log, self._parent, labels)
+
+        is_last = False
+        for place in range(len(self._bands)):
+            is_last = place == len(self._bands) - 1
             listed += self._rounds.run(
-                log, partial(self._round, log, chosen, (least, most)), partial(self._look, progress)
+                log,
+                partial(self._round, log, chosen, place),
+                partial(self._look, progress),
+                behind=number_trees if is_last else None,
+                part=place,
             )
             if self._found == self.graph.n - 1:
                 break
+        if not is_last:
+            number_trees()
+            log.wait()
         return listed
 
     def _look(self, progress: Progress | None, _left: int) -> None:
@@ -220,23 +238,23 @@ class SpanningForest(Plan):
             log, self._kernels["begin"], n, np.uint32(first), self._parent, *self._bids
         )
 
-    def _round(
-        self, log: SweepLog, chosen: Any, band: tuple[int, int], number: int, at: np.uint32
-    ) -> None:
+    def _round(self, log: SweepLog, chosen: Any, place: int, number: int, at: np.uint32) -> None:
         """Enqueue a round of a band: the first finds its edges in the graph."""
         launch, kernels = self._edges.launch, self._kernels
         bids, next_bids = self._bids[number % 2], self._bids[(number + 1) % 2]
         edges, before = self._lists[number % 2], self._lists[(number + 1) % 2]
         capacity, lengths = np.uint32(self._capacity), self._rounds.lengths
-        out = (self._parent, bids, edges, lengths)
+        out = (self._hub, self._parent, bids, edges, lengths)
         if number == 0:
+            self._begin(log, first=place == 0)
             n, m = np.uint32(self.graph.n), np.uint32(self.graph.m)
-            ends = (np.uint32(band[0]), np.uint32(band[1]))
+            ends = tuple(np.uint32(end) for end in self._bands[place][:2])
             launch(log, kernels["collect"], *self._rows, n, m, *ends, capacity, *out)
         else:
             launch(log, kernels["offer"], before, at, capacity, *out)
         if not self._packed:
-            launch(log, kernels["settle"], edges, at, capacity, lengths, bids)
+            settled = (self._hub, lengths, self._parent, bids)
+            launch(log, kernels["settle"], edges, at, capacity, *settled)
         launch(
             log,
             kernels["join"],
@@ -244,6 +262,7 @@ class SpanningForest(Plan):
             at,
             capacity,
             np.uint32(self.graph.n),
+            self._hub,
             lengths,
             bids,
             next_bids,

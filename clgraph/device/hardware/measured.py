@@ -245,8 +245,9 @@ TRIM_WORTH = Constant(
 )
 ONE_BAND_DEGREE = Constant(
     "mean degree up to which forests take less time by one band of weights than by two",
-    "761870d",
+    "761870d; probes/h100-20261127-ranking.txt",
     neutral=8,
+    h200=16,
 )
 
 # Peeling.

@@ -180,6 +180,48 @@ def test_results_outlive_the_next_run_and_are_copied(any_device):
     assert (again.weight, again.count) == (first.weight, first.count)
 
 
+@on_both
+@pytest.mark.parametrize("config", ["boruvka", "stepwise"])
+def test_the_tree_of_a_hub_makes_no_offers(config, device):
+    """The hub's lightest edge leads to a vertex that has a lighter one, and waits for its tree."""
+    leaves = np.arange(3, 40)
+    src = np.concatenate([[0, 1], np.zeros_like(leaves)])
+    dst = np.concatenate([[1, 2], leaves])
+    weights = np.concatenate([[2, 1], leaves])
+    graph = cg.from_edges(src, dst, weights, symmetrize=True)
+    found = cg.SpanningForest(graph, config=config, device=device).run(verify=True)
+    assert found.edges.size == graph.n - 1
+    assert found.stats.rounds == [graph.m // 2, 1]
+
+
+def test_a_plan_launches_as_many_rounds_as_it_needed(pocl):
+    """The first run looks after 4 and 8 more, and numbers trees twice; the next looks once."""
+    graph = cg.generate.path(3000)
+    weights = np.random.default_rng(4).permutation(3000)
+    sources = np.repeat(np.arange(graph.n), graph.degrees)
+    weights = weights[np.minimum(sources, graph.indices)].astype(np.int32)
+    graph = cg.Graph(graph.indptr, graph.indices, weights, directed=False)
+    plan = cg.SpanningForest(graph, config="boruvka", device=pocl)
+    first, second = plan.run(), plan.run()
+    for found in (first, second):
+        check(graph, found)
+        assert found.stats.rounds == first.stats.rounds
+    rounds = len(first.stats.rounds)
+    assert 4 < rounds < 12
+    ends = 2  # roots of all, and their numbers
+    assert first.stats.launches == 1 + 2 * 12 + 2 * ends
+    assert second.stats.launches == 1 + 2 * (rounds + 1) + ends
+
+
+def test_a_hub_makes_the_first_band_light(any_device):
+    star = cg.generate.star(300)
+    assert cg.SpanningForest(star, device=any_device).config.light == 1
+    even = cg.generate.complete(20)
+    assert cg.SpanningForest(even, device=any_device).config.light == 4
+    asked = cg.SpanningForestConfig(light=9)
+    assert cg.SpanningForest(star, config=asked, device=any_device).config.light == 9
+
+
 def test_verification_finds_what_is_wrong(any_device):
     cycle = cg.from_edges([0, 1, 2], [1, 2, 0], [1, 2, 3], symmetrize=True)
     result = cg.minimum_spanning_forest(cycle, device=any_device, verify=True)

@@ -1,7 +1,8 @@
 ## profile: the words that clgraph/profile/instrument.py puts into a rendered source, by bit mask.
 ##
 ## In scope      traits (DeviceTraits); profile, the mask, and bits, its bits by name; flavour; sites,
-##               how many places are counted at; spread, site_words, header, record_words
+##               how many places are counted at; spread, site_words, header, record_words,
+##               most_records
 ## Called by     any work-item, in any control flow; PROF_BARRIER like the barrier that it stands for
 ## Barriers      none but that one
 ## Local memory  none

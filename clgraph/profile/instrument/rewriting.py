@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HEADER",
     "LAST_BLOCK",
+    "MOST_RECORDS",
     "RECORD_WORDS",
     "SITE_WORDS",
     "SPREAD",
@@ -41,6 +42,7 @@ SITE_WORDS = 5  # of a site: requests, lanes, bytes, lines or passes, sectors or
 SPREAD = 64  # copies of the counters, so that atomics of different work-groups rarely meet
 HEADER = 16  # words before everything else, see templates/profile/profile.mako
 RECORD_WORDS = 8
+MOST_RECORDS = 1 << 20  # of a launch; SIMD groups beyond are not written down one by one
 LAST_BLOCK = 7  # word of a record: 1 + the block that a SIMD group entered last, where TIME is off
 POLL = "spin_hint"  # once in each turn of a loop that waits
 
@@ -128,6 +130,7 @@ def instrumented(
             "header": HEADER,
             "site_words": SITE_WORDS,
             "record_words": RECORD_WORDS,
+            "most_records": MOST_RECORDS,
             "bits": {bit.name: bit.value for bit in Mask if bit},
         },
     )

@@ -34,7 +34,7 @@ from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.device.memory.staging import Staging
 from clgraph.device.observing import observed_by
 from clgraph.profile.criteria import union_length
-from clgraph.profile.timeline import Timeline
+from clgraph.profile.passes.timeline import Timeline
 
 from ..runner import machine
 

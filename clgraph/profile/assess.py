@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.profile.characterise import Ceilings, CharacterisationFunction
+    from clgraph.profile.passes.timeline import Launch
     from clgraph.profile.prediction import Work
-    from clgraph.profile.timeline import Launch
 
 __all__ = ["kernel_report", "run_criteria", "run_prediction"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clgraph.profile.characterise import Ceilings, CharacterisationFunction
-    from clgraph.profile.counters import Totals
+    from clgraph.profile.passes.counters import Totals
 
 __all__ = [
     "MOST_SPEEDUP",

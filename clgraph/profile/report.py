@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clgraph.profile.characterise import Ceilings
-    from clgraph.profile.counters import Totals
     from clgraph.profile.criteria import Criterion, Occupancy
     from clgraph.profile.gpm import CardMetrics
+    from clgraph.profile.passes.counters import Totals
     from clgraph.profile.prediction import Prediction, Work
     from clgraph.profile.static import StaticFacts
 

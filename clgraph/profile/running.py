@@ -17,19 +17,19 @@ from clgraph.profile.criteria import Criterion
 from clgraph.profile.evidence import Evidence
 from clgraph.profile.gpm import CardMetrics, sampled
 from clgraph.profile.instrument import Mask
+from clgraph.profile.passes.timeline import Timeline
+from clgraph.profile.passes.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.profile.prediction import speedups
 from clgraph.profile.quality import PUBLISHED, Weights, aggregated, device_weights, quality
 from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
-from clgraph.profile.timeline import Timeline
-from clgraph.profile.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clgraph.device import Device
-    from clgraph.profile.timeline import Launch, Place
+    from clgraph.profile.passes.timeline import Launch, Place
     from clgraph.progress import Progress
 
 __all__ = ["PASSES", "profile", "runnable"]

@@ -7,10 +7,13 @@ from bench.studies import KERNELS
 from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
-from clgraph.profile import criteria, layout
-from clgraph.profile.counters import Residency, Totals, decoded_trace
+from clgraph.profile import criteria
 from clgraph.profile.instrument import Mask, Site
-from clgraph.profile.watching import Counting
+from clgraph.profile.passes import layout
+from clgraph.profile.passes.counters import Totals
+from clgraph.profile.passes.residency import Residency
+from clgraph.profile.passes.traces import decoded_trace
+from clgraph.profile.passes.watching import Counting
 
 
 @pytest.mark.parametrize("pattern", patterns.PATTERNS, ids=lambda pattern: pattern.name)

@@ -11,7 +11,7 @@ from clgraph.device.observing import observed_by
 from clgraph.device.programs.compiling import NO_OPTIMISING, try_building
 from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.timeline import Timeline
+from clgraph.profile.passes.timeline import Timeline
 
 ALL = Mask(63)
 KERNEL = """

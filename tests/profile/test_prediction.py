@@ -13,8 +13,8 @@ from clgraph.profile.characterise import (
     function_from,
     functions_of,
 )
-from clgraph.profile.counters import Totals
 from clgraph.profile.instrument import Site
+from clgraph.profile.passes.counters import Totals
 from clgraph.profile.prediction import (
     Bounds,
     bounds_of,

@@ -11,10 +11,10 @@ from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by, observer
 from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.quality import PUBLISHED, Weights
 from clgraph.profile.report import compared
 from clgraph.profile.running import PASSES
-from clgraph.profile.timeline import Timeline
 
 GRAPH = cg.generate.kron(7, seed=3)
 WEIGHTED = cg.Graph(GRAPH.indptr, GRAPH.indices, np.arange(GRAPH.m) % 9 + 1, directed=True)

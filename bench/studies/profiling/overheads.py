@@ -18,9 +18,9 @@ from clgraph import device as find_device
 from clgraph.device import wait
 from clgraph.device.observing import observed_by
 from clgraph.profile.instrument import Mask
+from clgraph.profile.passes.timeline import Timeline
+from clgraph.profile.passes.watching import Counting
 from clgraph.profile.running import runnable
-from clgraph.profile.timeline import Timeline
-from clgraph.profile.watching import Counting
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine

@@ -13,7 +13,6 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
-from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
 from clgraph.profile.criteria import USUAL_BANKS
 from clgraph.profile.instrument import (
     HEADER,
@@ -24,8 +23,11 @@ from clgraph.profile.instrument import (
     flavour_of,
     instrumented,
 )
-from clgraph.profile.layout import Layout
-from clgraph.profile.timeline import place_of
+from clgraph.profile.passes.counters import Totals, decoded_counters
+from clgraph.profile.passes.layout import Layout
+from clgraph.profile.passes.residency import Residency
+from clgraph.profile.passes.timeline import place_of
+from clgraph.profile.passes.traces import decoded_trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Allocation
     from clgraph.device.programs.kernel import Argument
     from clgraph.profile.instrument import Flavour
-    from clgraph.profile.timeline import Place
+    from clgraph.profile.passes.timeline import Place
 
 __all__ = ["Counting", "empty_barrier_cycles", "uses_counters"]
 

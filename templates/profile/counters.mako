@@ -114,11 +114,17 @@ static __attribute__((noinline)) void prof_block(volatile __global ulong *prof, 
 static inline void prof_wait(volatile __global ulong *prof, const uint site) {
     prof_add(!(prof_active() & prof_below()), prof_site(prof, site), 1ul);
 }
+
+static inline void prof_barrier(volatile __global ulong *prof, const uint site) {
+    const int mine = !(prof_active() & prof_below());
+    prof_add(mine, prof_site(prof, site), 1ul);
+    prof_add(mine && prof_has_record(), prof_record(prof) + 10, 1ul);
+}
 % endif
 
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
-static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size) {
+static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint awaited) {
     const ulong address = base + (ulong)place * element;
     const uint active = prof_active(), below = prof_below();
     const int mine = !(active & below);
@@ -150,6 +156,11 @@ static __attribute__((noinline)) long prof_${space}(volatile __global ulong *pro
     prof_add(mine, counts + 2, lanes_here * size);
     prof_add(mine, counts + 3, (ulong)third);
     prof_add(mine, counts + 4, (ulong)fourth);
+% if space == "local":
+    prof_add(mine && prof_has_record(), prof_record(prof) + 9, (ulong)third);
+% else:
+    prof_add(mine && awaited && prof_has_record(), prof_record(prof) + 8, 1ul);
+% endif
     return place;
 }
 

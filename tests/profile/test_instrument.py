@@ -123,6 +123,13 @@ def test_each_basic_block_is_marked_once(body, blocks, pocl):
     try_building(pocl, found.text)
 
 
+def test_pointers_declared_in_one_line_are_no_accesses(pocl):
+    body = "__global uint *const even = a, *const odd = a, *rest = a; odd[i] = even[i] + *rest;"
+    wanted = [("store", "odd[i]"), ("load", "even[i]"), ("load", "*rest")]
+    assert sites(body, pocl.traits) == wanted
+    try_building(pocl, instrumented(KERNEL.replace("BODY", body), ALL, pocl.traits).text)
+
+
 def test_functions_without_accesses_keep_their_parameters(pocl):
     text = instrumented(
         KERNEL.replace("BODY", "a[i] = apart(helper(a, i));"), ALL, pocl.traits

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import clgraph
 from clgraph import device as find_device
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise
+from clgraph.profile.corpus import specimens
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["PLANS", "features", "main"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
+CORPUS_SCALE = 16
 LEAST_S = 4e-6  # of a kernel in a run: what is shorter is the launch
 LEAST_SHARE = 0.03  # of the run
 
@@ -97,7 +99,8 @@ def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
         "registers": kernel.static.registers,
         "work": None if work is None else asdict(work),
         "kinds": kinds,
-        "longest": None if totals is None else totals.longest,
+        "chain": None if totals is None else totals.chain._asdict(),
+        "waits": 0.0 if totals is None else float(totals.where("wait")[:, 0].sum()),
         "possible": None if totals is None else float(totals.possible.sum()),
         "warps": 0 if totals is None else len(totals.possible),
         "lanes": None if totals is None else totals.lanes,
@@ -124,6 +127,19 @@ def rows_of(name: str, graph: str, plan: Any, device: Device, repeats: int) -> l
                 **features(kernel, device),
             }
         )
+    return rows
+
+
+def corpus_rows(device: Device, repeats: int, seconds: float) -> list[dict[str, Any]]:
+    """Profile what prices are fitted on, which is none of the plans and graphs above."""
+    began, rows = time.perf_counter(), []
+    for primitive, implementation, make in specimens(device, CORPUS_SCALE):
+        if time.perf_counter() - began > seconds:
+            break
+        try:
+            rows += rows_of(implementation, primitive, make(), device, repeats)
+        except clgraph.ClgraphError as error:
+            print(f"{primitive}/{implementation}: {error!r}"[:300], flush=True)
     return rows
 
 
@@ -160,6 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", default="1/1", help="which of how many parts of the plans")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing after these")
+    parser.add_argument("--corpus-seconds", type=float, default=0.0, help="for the corpus")
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
     parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
@@ -191,6 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
             if args.output is not None:  # should it be ended from outside
                 args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    record["corpus"] = corpus_rows(device, args.repeats, args.corpus_seconds)
     record["left_out"] = crossed_errors(record["kernels"])
     record["seconds"] = time.perf_counter() - began
     if args.output is not None:

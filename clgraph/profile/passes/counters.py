@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,32 @@ if TYPE_CHECKING:
 
     from clgraph.profile.instrument import Site
 
-__all__ = ["Totals", "decoded_counters"]
+__all__ = ["Chain", "Totals", "decoded_counters"]
+
+
+class Chain(NamedTuple):
+    """What SIMD groups did one after the other: of each kind, the most that one of them did.
+
+    Attributes
+    ----------
+    operations : float
+        Lane instructions, by the weight of blocks.
+    requests : float
+        To global memory, that were waited for: no stores.
+    passes : float
+        Over the banks of local memory.
+    barriers : float
+        Of the work-group.
+    """
+
+    operations: float = 0.0
+    requests: float = 0.0
+    passes: float = 0.0
+    barriers: float = 0.0
+
+    def followed_by(self, other: Chain) -> Chain:
+        """Give that of two launches, one after the other."""
+        return Chain(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 @dataclass(slots=True)
@@ -41,8 +66,8 @@ class Totals:
     balance : float or None
         Mean over largest work of the SIMD groups of a work-group, mean of the work-groups; None
         where a work-group is one SIMD group, or nobody wrote it down.
-    longest : float
-        Lane instructions of the SIMD group that had most of them, summed over the launches.
+    chain : Chain
+        What SIMD groups did one after the other, summed over the launches.
     """
 
     sites: tuple[Site, ...]
@@ -53,11 +78,7 @@ class Totals:
     share: float = 1.0
     note: str = ""
     balance: float | None = None
-    longest: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Find the SIMD group that had most to do."""
-        self.longest = self.longest or float(self.possible.max(initial=0.0))
+    chain: Chain = field(default_factory=Chain)
 
     def where(self, *kinds: str) -> NDArray[np.float64]:
         """Give the rows of places of some kinds."""
@@ -74,16 +95,17 @@ class Totals:
                 found[size] = found.get(size, 0.0) + float(row[1])
         return found
 
-    def add(self, other: Totals) -> None:
-        """Add those of another launch of the same kernel."""
-        self.counts += other.counts
-        self.executed = np.concatenate([self.executed, other.executed])
-        self.possible = np.concatenate([self.possible, other.possible])
-        self.share = min(self.share, other.share)
-        self.note = self.note or other.note
-        self.longest += other.longest
-        both = [one for one in (self.balance, other.balance) if one is not None]
-        self.balance = sum(both) / len(both) if both else None
+    def add(self, *others: Totals) -> None:
+        """Add those of other launches of the same kernel."""
+        self.executed = np.concatenate([self.executed, *(other.executed for other in others)])
+        self.possible = np.concatenate([self.possible, *(other.possible for other in others)])
+        for other in others:
+            self.counts += other.counts
+            self.share = min(self.share, other.share)
+            self.note = self.note or other.note
+            self.chain = self.chain.followed_by(other.chain)
+            both = [one for one in (self.balance, other.balance) if one is not None]
+            self.balance = sum(both) / len(both) if both else None
 
 
 def decoded_counters(
@@ -93,10 +115,12 @@ def decoded_counters(
     table = words[: SPREAD * len(sites) * SITE_WORDS].reshape(SPREAD, len(sites), SITE_WORDS)
     warps = records.reshape(-1, RECORD_WORDS)
     ran = warps[:, 5] > 0
+    most = warps[ran][:, [5, 8, 9, 10]].max(axis=0, initial=0).astype(np.float64)
     return Totals(
         tuple(sites),
         table.sum(axis=0).astype(np.float64),
         warps[ran, 4].astype(np.float64),
         warps[ran, 5].astype(np.float64),
         32,
+        chain=Chain(*most.tolist()),
     )

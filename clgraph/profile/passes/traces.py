@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.profile.criteria import BANK_BYTES, LINE_BYTES, SECTOR_BYTES, USUAL_BANKS
 from clgraph.profile.instrument import SITE_WORDS
-from clgraph.profile.passes.counters import Totals
+from clgraph.profile.passes.counters import Chain, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +84,12 @@ def decoded_trace(
     padded[:, :group_size] = per_item
     by_warp = padded.reshape(here * warps, lanes, len(sites))
     most, total = by_warp.max(axis=1), by_warp.sum(axis=1)
-    blocks = np.array([site.kind in {"block", "wait"} for site in sites], bool)
+    blocks = np.array([site.kind in {"block", "wait", "barrier"} for site in sites], bool)
+    barriers = np.array([site.kind == "barrier" for site in sites], bool)
     weights = np.array([site.weight for site in sites], np.float64)
     table = np.zeros((len(sites), SITE_WORDS))
     table[blocks, 0] = most.sum(axis=0)[blocks]
-    table[blocks, 1] = total.sum(axis=0)[blocks]
+    table[blocks & ~barriers, 1] = total.sum(axis=0)[blocks & ~barriers]
     executed = (total * weights)[:, blocks].sum(axis=1)
     possible = (most * weights)[:, blocks].sum(axis=1) * lanes
     found, complete = _accesses(entries, group_size, warps, lanes), True
@@ -96,7 +97,8 @@ def decoded_trace(
     if len(found.row) < wanted:
         complete = False
     local = np.array([site.kind.startswith("local") for site in sites], bool)
-    _add_requests(table, found, local, lanes, banks)
+    awaited = np.array([site.kind in {"load", "atomic"} for site in sites], bool)
+    asked, passes = _add_requests(table, found, local, awaited, lanes, banks)
     # Accesses beyond the room were not written down; those that were stand for them.
     kept = len(found.row) / float(wanted) if wanted and not complete else 1.0
     share = here / groups
@@ -113,6 +115,12 @@ def decoded_trace(
         share * kept,
         note,
         _work_balance(possible.reshape(here, warps)),
+        Chain(
+            float(possible.max(initial=0.0)),
+            asked / max(kept, 1e-9),
+            passes / max(kept, 1e-9),
+            float(most[:, barriers].sum(axis=1).max(initial=0.0)),
+        ),
     )
 
 
@@ -152,11 +160,19 @@ def requests(*keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _add_requests(
-    table: NDArray[np.float64], found: Accesses, local: NDArray[np.bool_], lanes: int, banks: int
-) -> None:
-    """Count requests, lanes, bytes, and lines and sectors or passes over banks, place by place."""
+    table: NDArray[np.float64],
+    found: Accesses,
+    local: NDArray[np.bool_],
+    awaited: NDArray[np.bool_],
+    lanes: int,
+    banks: int,
+) -> tuple[float, float]:
+    """Count requests, lanes, bytes, and lines and sectors or passes over banks, place by place.
+
+    Returns the most requests that one SIMD group waited for, and the most passes of one.
+    """
     if not found.row.size:
-        return
+        return 0.0, 0.0
     sites = len(table)
     request = requests(found.row, found.place, found.turn)
     table[:, 1] += np.bincount(found.place, minlength=sites)
@@ -165,9 +181,13 @@ def _add_requests(
     far = ~local[found.place]
     for column, unit in ((3, LINE_BYTES), (4, SECTOR_BYTES)):
         _count_unique(table[:, column], found.place[far], request[far], found.address[far] // unit)
+    asking = awaited[found.place]
+    _, first = np.unique(request[asking], return_index=True)
+    asked = float(np.bincount(found.row[asking][first], minlength=1).max())
     near = ~far
-    if near.any():
-        _add_passes(table, found, request, near, lanes, banks)
+    if not near.any():
+        return asked, 0.0
+    return asked, _add_passes(table, found, request, near, lanes, banks)
 
 
 def _count_unique(
@@ -186,7 +206,7 @@ def _add_passes(
     near: NDArray[np.bool_],
     lanes: int,
     banks: int,
-) -> None:
+) -> float:
     place, size = found.place[near], found.size[near]
     parts = np.where(size > 8, 4, np.where(size > 4, 2, 1))
     part = found.lane[near] // np.maximum(lanes // parts, 1)
@@ -201,3 +221,5 @@ def _add_passes(
     _, first = np.unique(together, return_index=True)
     table[:, 3] += np.bincount(place[first], passes[together[first]], minlength=len(table))
     table[:, 4] += np.bincount(place[first], minlength=len(table))
+    rows = found.row[near]
+    return float(np.bincount(rows[first], passes[together[first]], minlength=1).max())

@@ -45,6 +45,7 @@ WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
 LOOK_S = 2.0  # for the counters of a kernel that is still running
 SHOWN = 60  # letters of a line
+MOST_PARTS = 256  # launches whose counters are kept apart
 ANSWER_S = 60.0  # a launch is bounded to a second of work, and counting may take fifty times that
 
 
@@ -63,9 +64,26 @@ class Counted:
     """What a pass found about one kernel."""
 
     residency: Residency = field(default_factory=Residency)
-    totals: Totals | None = None
-    per_group: list[float] = field(default_factory=list)
     times_ns: int = 0
+    parts: list[Totals] = field(default_factory=list)
+
+    @property
+    def totals(self) -> Totals | None:
+        """Counters of all launches so far; None where nothing counted."""
+        self._join()
+        return self.parts[0] if self.parts else None
+
+    def _join(self) -> None:
+        if len(self.parts) > 1:
+            first, *others = self.parts
+            first.add(*others)
+            self.parts[:] = [first]
+
+    def add(self, totals: Totals) -> None:
+        """Add those of a launch; not one by one, for a search may have thousands."""
+        self.parts.append(totals)
+        if len(self.parts) > MOST_PARTS:
+            self._join()
 
 
 class Counting:
@@ -255,10 +273,7 @@ class Counting:
                 lanes=self._lanes_of(twin.kernel, layout.group_size),
                 banks=twin.kernel.device.traits.local_banks or USUAL_BANKS,
             )
-        if counted.totals is None:
-            counted.totals = totals
-        else:
-            counted.totals.add(totals)
+        counted.add(totals)
 
     def _lanes_of(self, kernel: Kernel, group_size: int) -> int:
         """Say how many work-items count as a SIMD group: those of the device, else 32 at most."""

@@ -8,8 +8,10 @@ import pytest
 import clgraph as cg
 from bench.studies.profiling import balancer_choice
 from clgraph.profile import corpus
+from clgraph.profile.bounds import Bounds
 from clgraph.profile.choose import suggested_balancer
 from clgraph.profile.criteria import Criterion
+from clgraph.profile.pricing import device_prices
 from clgraph.profile.quality import PUBLISHED
 
 
@@ -60,4 +62,14 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
     assert found.left_out_error >= 0
     assert set(found.spearman) == {"expansion of even items", "expansion of one large items"}
     assert corpus.device_weights(pocl) == found.weights
+    assert device_prices(pocl) == found.prices
+    assert found.record()["price_left_out_error"] == found.prices.left_out_error
+    # Profiles of the device take these prices from now on.
+    plan = cg.ConnectedComponents(cg.generate.kron(8, seed=1), device=pocl)
+    report = cg.profile(plan, passes=("counters",), device=pocl, repeats=1)
+    assert report.prices == found.prices
+    for kernel in report.kernels:
+        bounds = Bounds(kernel.prediction.parts).priced(found.prices.values)
+        assert kernel.prediction.time_s == pytest.approx(bounds.time_s())
+        assert kernel.prediction.bounds == pytest.approx(bounds.times)
     assert told[-1][0] == told[-1][1]

@@ -43,7 +43,7 @@ UNITS = {
 FIGURE = re.compile(
     rf"(?<![\w.,/-])(?P<number>\d[\d,]*(?:\.\d+)?) ?(?P<unit>{'|'.join(UNITS)})(?![\w/-])"
 )
-RECORD = re.compile(r"(?:probes/)?(?:h200|pocl|cpu)[\w.-]*\.(?:json|txt)|docs/benchmarks\.md")
+RECORD = re.compile(r"(?:probes/)?(?:h200|h100|pocl|cpu)[\w.-]*\.(?:json|txt)|docs/benchmarks\.md")
 RESULTS = ROOT / "bench" / "results"
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from clgraph import Device, Graph
     from clgraph.profile.report import QualityReport
 
-__all__ = ["main", "summary"]
+__all__ = ["criteria_table", "main", "summary"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
 PRESETS_ON = 3  # of the graphs, the first ones
@@ -171,6 +171,21 @@ def summary(record: dict[str, Any]) -> str:
         )
     lines.append(f"card: {record['card']}; seconds {record['seconds']:.0f}")
     return "\n".join(lines)
+
+
+def criteria_table(record: dict[str, Any]) -> list[str]:
+    """Give every preset of BFS by criterion and QM beside its time, as lines of a page.
+
+    Only kernels count for the time; runs whose counters failed have dashes.
+    """
+    rows = [row for row in record["runs"] if row["run"].startswith("bfs/")]
+    names = list(rows[0]["criteria"])
+    lines = [f"| graph | preset | us | QM | {' | '.join(names)} |", "|---" * (len(names) + 4) + "|"]
+    for row in rows:
+        values = [_shown(row["criteria"][name]) for name in names]
+        start = (row["graph"], row["run"].partition("/")[2], f"{row['time_s'] * 1e6:,.1f}")
+        lines.append(f"| {' | '.join([*start, _shown(row['quality']), *values])} |")
+    return lines
 
 
 def _shown(value: float | None) -> str:

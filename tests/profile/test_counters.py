@@ -13,7 +13,7 @@ from clgraph.profile.passes import layout
 from clgraph.profile.passes.counters import Chain, Totals
 from clgraph.profile.passes.residency import Residency
 from clgraph.profile.passes.traces import decoded_trace
-from clgraph.profile.passes.watching import Counting
+from clgraph.profile.passes.watching import MOST_PARTS, Counted, Counting
 
 
 @pytest.mark.parametrize("pattern", patterns.PATTERNS, ids=lambda pattern: pattern.name)
@@ -232,3 +232,15 @@ def test_chains_of_patterns(name, pocl):
     assert (chain.passes > 0) == (name == "local")
     assert chain.barriers == (1.0 if name == "local" else 0.0)
     assert chain.operations > 0
+
+
+def test_counters_of_many_launches_are_joined_and_none_is_lost():
+    counted, launches = Counted(), 2 * MOST_PARTS + 3
+    for number in range(launches):
+        rows = np.array([[1.0, 0.0, 0.0, 0.0, float(number)]])
+        counted.add(Totals((Site("load", 1),), rows, np.ones(2), np.ones(2), 32, chain=Chain(1.0)))
+        assert len(counted.parts) <= MOST_PARTS
+    assert counted.totals.counts[0].tolist() == [launches, 0, 0, 0, sum(range(launches))]
+    assert counted.totals.executed.size == 2 * launches
+    assert counted.totals.chain.operations == launches
+    assert Counted().totals is None

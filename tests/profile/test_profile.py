@@ -149,6 +149,14 @@ def test_arguments_are_checked_before_anything_runs(asked):
     assert calls == []
 
 
+@pytest.mark.parametrize("passes", [(), ("counters",)])
+def test_a_plan_that_is_divided_among_devices_is_refused_in_words(passes, pocl):
+    plan = cg.DividedBFS(GRAPH, [pocl, pocl])
+    with pytest.raises(ClgraphError, match="keeps no times"):
+        cg.profile(lambda: plan.run(SOURCE), passes=passes, device=pocl, repeats=1)
+    assert observer() is None
+
+
 def test_nobody_watches_after_an_exception(pocl):
     plan = cg.BFS(GRAPH, device=pocl)
 

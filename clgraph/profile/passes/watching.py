@@ -26,7 +26,7 @@ from clgraph.profile.instrument import (
 from clgraph.profile.passes.counters import Totals, decoded_counters
 from clgraph.profile.passes.layout import Layout
 from clgraph.profile.passes.residency import Residency
-from clgraph.profile.passes.timeline import place_of
+from clgraph.profile.passes.timeline import place_of, stamps_ns
 from clgraph.profile.passes.traces import decoded_trace
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ LOOK_S = 2.0  # for the counters of a kernel that is still running
 SHOWN = 60  # letters of a line
 MOST_PARTS = 256  # launches whose counters are kept apart
 ANSWER_S = 60.0  # a launch is bounded to a second of work, and counting may take fifty times that
+BUILDING_S = 600.0  # of a first launch, where drivers of processors build what is launched
 
 
 @dataclass(slots=True)
@@ -57,6 +58,7 @@ class _Twin:
     source: Instrumented
     # Device memory of the counters, grown where a launch needs more.
     table: Allocation | None = None
+    launched: bool = False
 
 
 @dataclass(slots=True)
@@ -146,16 +148,20 @@ class Counting:
         layout = Layout.of(twin.source, self._mask, groups, group_size)
         table = self._table(twin, kernel.device, layout)
         event = twin.kernel.launch(global_size, group_size, *args, table, observed=False)
+        is_built = twin.launched or not kernel.device.traits.is_cpu
+        limit_s = ANSWER_S if is_built else max(ANSWER_S, BUILDING_S)
         try:
-            wait(event, ANSWER_S)
+            wait(event, limit_s)
         except KernelTimeoutError as error:
             twin.table = None  # it is written to until the process ends
             raise KernelTimeoutError(
                 f"an instrumented {kernel.name} on {kernel.device.name} has not ended within "
-                f"{ANSWER_S:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
+                f"{limit_s:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
                 "the pass that counts, and please report this."
             ) from error
-        counted.times_ns += int(event.profile.end - event.profile.start)
+        twin.launched = True
+        _, begin_ns, end_ns = stamps_ns(event)
+        counted.times_ns += end_ns - begin_ns
         self._read(twin, table, layout, counted)
         return event
 

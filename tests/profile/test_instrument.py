@@ -53,6 +53,8 @@ def sites(
         ("atomic_inc(a + i);", [("atomic", "a + i")]),
         ("TAKE(&a[i]);", [("atomic", "a[i]")]),
         ("*a = 1u;", [("store", "*a")]),
+        ("*a += 1u;", [("load", "*a"), ("store", "*a")]),
+        ("*(a + i) += 1u;", [("load", "a + i"), ("store", "a + i")]),
         ("const uint y = *a + i;", [("load", "*a")]),
         ("const uint y = *(a + i);", [("load", "a + i")]),
         ("const uint y = i * a[i];", [("load", "a[i]")]),
@@ -136,6 +138,21 @@ def test_functions_without_accesses_keep_their_parameters(pocl):
     ).text
     assert "apart(const uint x) {" in text
     assert "helper(a, i PROF_ARGUMENT)" in text
+
+
+def test_names_that_are_pasted_together_get_their_counters(pocl):
+    source = """
+#define ADD(array, i, x) ADD_##array(&array[i], (x))
+static inline void ADD_a(__global uint *p, const uint x) { *p += x; }
+static inline void ADD_b(__global uint *p, const uint x) { (void)p; (void)x; }
+static inline void both(__global uint *a, __global uint *b) { ADD(a, 0, 1u); ADD(b, 0, 1u); }
+__kernel void k(__global uint *a, __global uint *b) { both(a, b); ADD(a, 1, 2u); }
+"""
+    found = instrumented(source, ALL, pocl.traits)
+    kinds = [site.kind for site in found.sites if site.kind != "block"]
+    assert kinds == ["load", "store"]
+    assert "both(a, b PROF_ARGUMENT)" in found.text
+    try_building(pocl, found.text)
 
 
 def test_what_a_work_item_does_while_it_waits_is_not_counted(pocl):

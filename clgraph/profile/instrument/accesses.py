@@ -246,16 +246,15 @@ class Accesses:
         after = text.step(begin)
         if begin == text.step(place) and text.at(after) in {"[", "(", "."}:
             return
-        single: SiteKind = "store" if kind == "store" else "load"
-        if text.at(after) == "+" and begin == text.step(place):
-            # *p + x
-            site = self._sites.add(self._space(text.at(begin), single), begin, "*" + text.at(begin))
-            self._edits.around(begin, before="(", after=self._at(site, text.at(begin), single))
-        elif text.at(after) in {"+", ")"} and begin != text.step(place):
-            self._plus(begin, single, wide, known)
-        else:
-            site = self._sites.add(self._space(text.at(begin), single), begin, "*" + text.at(begin))
-            self._edits.around(begin, before="(", after=self._at(site, text.at(begin), single))
+        is_sum = text.at(after) == "+" and begin == text.step(place)  # *p + x
+        both: tuple[SiteKind, ...] = ("load", "store")
+        for each in both if kind == "both" else ("store" if kind == "store" else "load",):
+            if text.at(after) in {"+", ")"} and begin != text.step(place) and not is_sum:
+                self._plus(begin, each, wide, known)
+                continue
+            name = text.at(begin)
+            site = self._sites.add(self._space(name, each), begin, "*" + name)
+            self._edits.around(begin, before="(", after=self._at(site, name, each))
 
 
 def _further(text: Text, function: Function) -> set[str]:

@@ -5,9 +5,10 @@ import re
 import statistics
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bench.studies.profiling.fitting import judged, ranked
+from bench.studies.profiling.fitting import bounds_in, judged, ranked
 from bench.studies.profiling.overheads import overhead
 from bench.studies.profiling.profiles import criteria_table
 from clgraph.profile.quality import PUBLISHED, Specimen, quality
@@ -41,6 +42,25 @@ def test_the_right_limiter_is_named_in_nine_of_ten_mixes():
     for row in clear:
         saved = {name: row["time_s"] - other for name, other in row["without_s"].items()}
         assert saved[row["limiter"]] >= 0.9 * max(saved.values())
+
+
+def test_limiters_are_the_same_by_the_bounds_of_today():
+    """The record is older than chains; here every SIMD group does the same, so that they follow."""
+    record = recorded(LIMITERS)
+    first = recorded(FIRST)["calibration"]["ceilings"]  # of the same card, with latencies
+    known = {**record, "ceilings": first}
+    for row in record["limiters"]:
+        kinds = {kind: np.array(counts) / row["warps"] for kind, counts in row["kinds"].items()}
+        none = np.zeros(5)
+        chain = {
+            "operations": row["longest"],
+            "requests": kinds.get("load", none)[0] + kinds.get("atomic", none)[0],
+            "passes": kinds.get("local_load", none)[3] + kinds.get("local_store", none)[3],
+        }
+        bounds = bounds_in(row | {"chain": chain}, known)
+        assert bounds.times["latency"] > 0
+        if row["named"]:
+            assert bounds.limiter == row["limiter"]
 
 
 def test_the_pass_time_costs_a_tenth_at_most():

@@ -16,7 +16,7 @@ from clgraph.profile.quality import PUBLISHED, Specimen, calibrated, quality
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["judged", "plan_of", "ranked"]
+__all__ = ["bounds_in", "judged", "plan_of", "ranked"]
 
 LEAST_RANKED = 3
 # What the corpus calls the plans of `crossed`.
@@ -115,11 +115,20 @@ def plan_of(row: dict[str, Any]) -> str:
     return SAME.get(plan, plan)
 
 
+def bounds_in(row: dict[str, Any], record: dict[str, Any]) -> Bounds:
+    """Give the bounds of a kernel of a record, by its ceilings and without prices."""
+    return _bounds(row, _ceilings(record))
+
+
 def _timed(row: dict[str, Any], ceilings: Ceilings, name: str) -> Timed:
+    return Timed(name, _bounds(row, ceilings).parts, row["measured_s"])
+
+
+def _bounds(row: dict[str, Any], ceilings: Ceilings) -> Bounds:
     work = dict(row["work"])
     chain = row.get("chain") or work.get("chain") or {}
     work["chain"] = Chain(**chain) if isinstance(chain, dict) else Chain(*chain)
-    return Timed(name, bounds_of(Work(**work), ceilings).parts, row["measured_s"])
+    return bounds_of(Work(**work), ceilings)
 
 
 def _ceilings(record: dict[str, Any]) -> Ceilings:

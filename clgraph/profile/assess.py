@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clgraph.profile import criteria as formulas
+from clgraph.profile.bounds import bounds_of, work_of
 from clgraph.profile.criteria import LINE_BYTES, SECTOR_BYTES, Criterion
 from clgraph.profile.evidence import NO_PASS, Evidence
 from clgraph.profile.kernel_criteria import criteria_of, inactivity_of, occupancy_of
+from clgraph.profile.passes.counters import Chain
 from clgraph.profile.prediction import (
-    Bounds,
     Prediction,
-    bounds_of,
     corrected,
     potential_speedup,
     speedups,
     time_shares,
-    work_of,
 )
 from clgraph.profile.quality import PUBLISHED, Weights, quality
 from clgraph.profile.report import KernelReport, kernel_criteria
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from clgraph.device import Device
+    from clgraph.profile.bounds import Work
     from clgraph.profile.characterise import Ceilings, CharacterisationFunction
-    from clgraph.profile.prediction import Work
-    from clgraph.profile.timeline import Launch
+    from clgraph.profile.passes.timeline import Launch
+    from clgraph.profile.pricing import Prices
 
 __all__ = ["kernel_report", "run_criteria", "run_prediction"]
 
@@ -39,12 +40,13 @@ def kernel_report(
     ceilings: Ceilings | None,
     functions: Mapping[str, CharacterisationFunction],
     weights: Weights = PUBLISHED,
+    prices: Prices | None = None,
 ) -> KernelReport:
     """Judge one kernel."""
     occupied = occupancy_of(evidence, device)
     criteria = criteria_of(evidence, occupied, device, ceilings)
-    work = _work(evidence)
-    prediction = _prediction(evidence, criteria, work, ceilings, functions, device)
+    work = _work(evidence, device)
+    prediction = _prediction(evidence, criteria, work, ceilings, functions, device, prices)
     criteria = {name: _with_speedup(criterion, prediction) for name, criterion in criteria.items()}
     largest = max(evidence.launches, key=lambda launch: launch.global_size)
     return KernelReport(
@@ -75,12 +77,14 @@ def _with_speedup(criterion: Criterion, prediction: Prediction) -> Criterion:
     )
 
 
-def _work(evidence: Evidence) -> Work | None:
+def _work(evidence: Evidence, device: Device) -> Work | None:
     if evidence.totals is None:
         return None
     largest = max(evidence.launches, key=lambda launch: launch.global_size)
     groups = largest.global_size // largest.group_size
-    return work_of(evidence.totals, len(evidence.launches), evidence.footprint_bytes, groups)
+    work = work_of(evidence.totals, len(evidence.launches), evidence.footprint_bytes, groups)
+    # A processor's cores put other instructions in between what waits.
+    return replace(work, chain=Chain()) if device.traits.is_cpu else work
 
 
 def _prediction(
@@ -90,16 +94,15 @@ def _prediction(
     ceilings: Ceilings | None,
     functions: Mapping[str, CharacterisationFunction],
     device: Device,
+    prices: Prices | None,
 ) -> Prediction:
     time_s = evidence.time_s
     if work is None or ceilings is None:
         reason = NO_PASS if work is None else "the ceilings of the device were not measured"
         return Prediction(None, time_s, reason=reason)
     residency = evidence.residency
-    active = (
-        None if residency is None or not residency.cycles else residency.active / residency.cycles
-    )
-    bounds = bounds_of(work, ceilings, active)
+    parts = bounds_of(work, ceilings)
+    bounds = parts.priced({} if prices is None else prices.values)
     totals = evidence.totals
     assert totals is not None  # noqa: S101 - there is work
     values = {name: criterion.value for name, criterion in criteria.items()}
@@ -145,6 +148,7 @@ def _prediction(
             )
             if raw is not None
         },
+        parts=parts.parts,
     )
 
 
@@ -216,7 +220,7 @@ def run_prediction(kernels: Sequence[KernelReport], time_s: float) -> Prediction
         memory,
         arith,
         gain,
-        Bounds(times).limiter,
+        max(times, key=lambda name: times[name]),
         times,
         shares,
         longest.speedups,

@@ -46,6 +46,7 @@ QUICK = (
     "shared.load",
     "latency.l2",
     "latency.dram",
+    "latency.shared",
     "barrier.grid",
     "launch.empty",
 )
@@ -149,6 +150,8 @@ class Ceilings:
         Seconds by memory, where they were measured.
     grid_barrier_s : float
         Of a barrier of all work-groups; 0 where that was not measured.
+    units : int
+        Compute units.
     """
 
     copy: float
@@ -161,6 +164,7 @@ class Ceilings:
     cache_bytes: int
     latencies: Mapping[str, float]
     grid_barrier_s: float = 0.0
+    units: int = 1
 
     def random_rate(self, footprint: float, *, atomic: bool = False) -> float:
         """Give accesses per second anywhere in so many bytes, straight over the logarithm."""
@@ -181,6 +185,7 @@ class Ceilings:
             "cache_bytes": self.cache_bytes,
             "latencies_s": dict(self.latencies),
             "grid_barrier_s": self.grid_barrier_s,
+            "units": self.units,
         }
 
 
@@ -305,6 +310,7 @@ def ceilings_of(record: Mapping[str, Any]) -> Ceilings | None:
             if name.startswith("latency.")
         },
         grid_barrier_s=_latency(meeting) if meeting is not None else 0.0,
+        units=int(record.get("compute_units", 1)),
     )
 
 

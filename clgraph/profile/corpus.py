@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from clgraph.device.folders import private_folder
 from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.graph import generate
 from clgraph.graph.modules import module
+from clgraph.profile.pricing import Timed, fitted, prices_file
 from clgraph.profile.quality import Calibration, Specimen, calibrated, device_weights, weights_file
 from clgraph.profile.running import profile
 from clgraph.progress import report_progress
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.graph import Graph
+    from clgraph.profile.report import QualityReport
     from clgraph.progress import Progress
 
-__all__ = ["calibrate", "device_weights", "specimens"]
+__all__ = ["calibrate", "device_weights", "specimens", "timed"]
 
 SEED = 20261122
 BALANCERS = ("item_thread", "vwarp", "dyn_vwarp", "cws", "block_search", "two_phase", "multi_phase")
@@ -97,7 +100,7 @@ def calibrate(
     seconds: float = 60.0,
     progress: Progress | None = None,
 ) -> Calibration:
-    """Run the corpus on a device, fit the weights, and keep them for it.
+    """Run the corpus on a device, fit weights and prices, and keep them for it.
 
     Parameters
     ----------
@@ -113,7 +116,8 @@ def calibrate(
     Returns
     -------
     Calibration
-        Weights, errors, and rank correlations; `device_weights` finds the weights again.
+        Weights, errors, and rank correlations; `device_weights` finds the weights again. Prices of
+        predicted times, which profiles of the device use from now on.
 
     Raises
     ------
@@ -122,6 +126,7 @@ def calibrate(
     """
     where, began = find_device(device), time.perf_counter()
     corpus: list[Specimen] = []
+    kernels: list[Timed] = []
     refused: list[str] = []
     total = len(_SHAPES) * len(BALANCERS) + 2 * len(PRESETS)
     for primitive, implementation, make in specimens(where, scale):
@@ -134,6 +139,7 @@ def calibrate(
             continue
         values = {name: found.value for name, found in report.criteria.items()}
         corpus.append(Specimen(primitive, implementation, values, report.elapsed_s))
+        kernels += timed(implementation, report)
         report_progress(progress, len(corpus), total, "calibrating")
     report_progress(progress, total, total, "calibrating")
     if not corpus:
@@ -146,4 +152,17 @@ def calibrate(
     private_folder(path.parent.parent)
     private_folder(path.parent)
     found.weights.save(path)
-    return found
+    if not kernels:
+        return found
+    prices = fitted(kernels, device=where.name)
+    prices.save(prices_file(where))
+    return replace(found, prices=prices)
+
+
+def timed(name: str, report: QualityReport) -> list[Timed]:
+    """Give the kernels of a profile that were counted and took some time."""
+    return [
+        Timed(name, kernel.prediction.parts, kernel.time_s)
+        for kernel in report.kernels
+        if kernel.prediction.parts and kernel.time_s > 0
+    ]

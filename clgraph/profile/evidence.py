@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clgraph.device import Kernel
-    from clgraph.profile.counters import Residency, Totals
+    from clgraph.profile.passes.counters import Totals
+    from clgraph.profile.passes.residency import Residency
+    from clgraph.profile.passes.timeline import Launch, Place
     from clgraph.profile.static import StaticFacts
-    from clgraph.profile.timeline import Launch, Place
 
 __all__ = ["NO_PASS", "ONE_LANE", "Evidence"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.profile.characterise import Ceilings
-    from clgraph.profile.counters import Totals
+    from clgraph.profile.passes.counters import Totals
 
 __all__ = ["criteria_of", "inactivity_of", "mixed", "occupancy_of"]
 

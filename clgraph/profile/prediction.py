@@ -12,33 +12,25 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from clgraph.profile.criteria import LINE_BYTES, SECTOR_BYTES, clamped
+from clgraph.profile.criteria import clamped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from clgraph.profile.characterise import Ceilings, CharacterisationFunction
-    from clgraph.profile.counters import Totals
+    from clgraph.profile.characterise import CharacterisationFunction
 
 __all__ = [
     "MOST_SPEEDUP",
-    "Bounds",
     "Prediction",
     "Speedup",
-    "Work",
-    "bounds_of",
     "corrected",
     "potential_speedup",
     "speedup",
     "speedups",
     "time_shares",
-    "work_of",
 ]
 
 MOST_SPEEDUP = 1000.0
-SOFTNESS = 4  # of the maximum over resources: those that are close to it overlap badly
-OUTSTANDING = 4  # loads of a SIMD group that are under way together: kernels unroll by four
-AS_COALESCED = 2.0  # a request that moves no more than so many times its bytes streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,153 +161,6 @@ def time_shares(times: Mapping[str, float], elapsed: float, idle: float = 0.0) -
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a kernel did, in terms of what devices are measured by.
-
-    Attributes
-    ----------
-    streamed_bytes : float
-        Sectors of requests that use most of what they move.
-    random_sectors : float
-        Sectors of all other loads and stores.
-    atomics : float
-        Atomic operations of work-items.
-    operations : float
-        Weight of executed blocks, of whole SIMD groups: an idle lane takes as long.
-    local_bytes : float
-        Passes over the banks of local memory.
-    requests : float
-        Of SIMD groups to global memory.
-    waits : float
-        How often a work-group waited for the others, of all work-groups.
-    groups : int
-        Work-groups of the largest launch.
-    launches : int
-        How often it was launched.
-    footprint_bytes : int
-        Of the arrays that it was given.
-    """
-
-    streamed_bytes: float
-    random_sectors: float
-    atomics: float
-    operations: float
-    local_bytes: float
-    requests: float
-    waits: float
-    groups: int
-    launches: int
-    footprint_bytes: int
-
-    @property
-    def sectors(self) -> float:
-        """Sectors that moved, atomics left out."""
-        return self.streamed_bytes / SECTOR_BYTES + self.random_sectors
-
-
-def work_of(totals: Totals, launches: int, footprint_bytes: int, groups: int = 1) -> Work:
-    """Sum up the counters of a kernel."""
-    streamed = scattered = atomics = requests = 0.0
-    for site, row in zip(totals.sites, totals.counts, strict=True):
-        if site.kind == "atomic":
-            atomics += row[1]
-        elif site.kind in {"load", "store"}:
-            moved = row[4] * SECTOR_BYTES
-            if moved <= AS_COALESCED * row[2]:
-                streamed += moved
-            else:
-                scattered += row[4]
-        if site.kind in {"load", "store", "atomic"}:
-            requests += row[0]
-    blocks = [
-        row[0] * site.weight
-        for site, row in zip(totals.sites, totals.counts, strict=True)
-        if site.kind == "block"
-    ]
-    local = totals.where("local_load", "local_store", "local_atomic")
-    return Work(
-        streamed_bytes=float(streamed),
-        random_sectors=float(scattered),
-        atomics=float(atomics),
-        operations=float(sum(blocks)) * totals.lanes,
-        local_bytes=float(local[:, 3].sum()) * LINE_BYTES,
-        requests=float(requests),
-        waits=float(totals.where("wait")[:, 0].sum()),
-        groups=groups,
-        launches=launches,
-        footprint_bytes=footprint_bytes,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Seconds that each resource needs for the work of a kernel, by measured ceilings."""
-
-    times: Mapping[str, float]
-
-    @property
-    def limiter(self) -> str:
-        """The resource that needs most."""
-        return max(self.times, key=lambda name: self.times[name])
-
-    def time_s(self, prices: Mapping[str, float] | None = None) -> float:
-        """Predict the time.
-
-        Parameters
-        ----------
-        prices : mapping of str to float, optional
-            How many seconds one second of each resource's bound is, as a calibration finds them:
-            their sum is the prediction. Without them it is a soft maximum, launches coming on top.
-        """
-        if prices is not None:
-            return float(sum(prices.get(name, 0.0) * time for name, time in self.times.items()))
-        busy = [time for name, time in self.times.items() if name != "launch"]
-        largest = float(sum(time**SOFTNESS for time in busy) ** (1 / SOFTNESS))
-        return self.times["launch"] + largest
-
-
-def bounds_of(work: Work, ceilings: Ceilings, active_warps: float | None = None) -> Bounds:
-    """Say how long each resource needs at least.
-
-    Parameters
-    ----------
-    work : Work
-        What is to be done.
-    ceilings : Ceilings
-        Of the device.
-    active_warps : float, optional
-        SIMD groups that are resident in the mean, among which latencies overlap.
-    """
-    in_cache = work.footprint_bytes <= ceilings.cache_bytes // 2
-    stream = ceilings.cache if in_cache and ceilings.cache else ceilings.copy
-    reads = ceilings.random_rate(work.footprint_bytes)
-    atomics = ceilings.random_rate(work.footprint_bytes, atomic=True)
-    return Bounds(
-        {
-            "stream": work.streamed_bytes / max(stream, ceilings.copy),
-            "random": work.random_sectors / reads,
-            "atomics": work.atomics / atomics,
-            "integer": work.operations / ceilings.integer,
-            "local": work.local_bytes / ceilings.local if ceilings.local else 0.0,
-            "latency": _latency(work, ceilings, in_cache=in_cache, active_warps=active_warps),
-            "waiting": work.waits / max(work.groups, 1) * ceilings.grid_barrier_s,
-            "launch": work.launches * ceilings.launch_s,
-        }
-    )
-
-
-def _latency(
-    work: Work, ceilings: Ceilings, *, in_cache: bool, active_warps: float | None
-) -> float:
-    """Give the seconds of requests in a row, as far as SIMD groups do not overlap them."""
-    known = ceilings.latencies
-    latency = known.get("l2" if in_cache else "dram", known.get("l2", 0.0))
-    if not active_warps:
-        return 0.0
-    return float(work.requests * latency / (active_warps * OUTSTANDING))
-
-
-@dataclass(frozen=True, slots=True)
 class Prediction:
     """What the model says about a kernel or a run.
 
@@ -332,10 +177,10 @@ class Prediction:
     potential_speedup : float or None
         The inverse of the larger of the two.
     limiter : str or None
-        The resource whose bound is highest: "stream", "random", "atomics", "integer", "local" or
-        "launch".
+        The resource whose bound is highest: "stream", "random", "atomics", "integer", "local",
+        "latency", "waiting" or "launch".
     bounds : dict of str to float
-        Seconds of each resource.
+        Seconds of each resource, at the device's prices.
     shares : dict of str to float
         Of the time, by component.
     speedups : dict of str to Speedup
@@ -345,6 +190,8 @@ class Prediction:
     corrections : dict of str to float or None
         DIVERGENCE, SHMEMEFFICIENCY, MEMTHR and ARITHTHR, corrected by the functions of the device;
         None where one was not measured.
+    parts : dict of str to float
+        What bounds are made of, without prices; see `clgraph.profile.bounds.Bounds`.
     """
 
     time_s: float | None
@@ -359,6 +206,7 @@ class Prediction:
     speedups: Mapping[str, Speedup] = field(default_factory=dict)
     reason: str = ""
     corrections: Mapping[str, float | None] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def ranking(self) -> list[str]:
@@ -392,5 +240,6 @@ class Prediction:
                 for name, s in self.speedups.items()
             },
             "corrections": dict(self.corrections),
+            "parts_s": dict(self.parts),
             "reason": self.reason,
         }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device
+    from clgraph.profile.pricing import Prices
 
 __all__ = [
     "PUBLISHED",
@@ -215,6 +216,8 @@ class Calibration:
         The same of each primitive with weights that were fitted without it.
     pearson, spearman : dict of str to float or None
         By primitive; None for those with fewer than two distinct values.
+    prices : Prices or None
+        Of predicted times, with their errors; None where no kernel was counted.
     """
 
     weights: Weights
@@ -222,6 +225,7 @@ class Calibration:
     left_out_error: float
     pearson: Mapping[str, float | None]
     spearman: Mapping[str, float | None]
+    prices: Prices | None = None
 
     def record(self) -> dict[str, Any]:
         """Give it for JSON."""
@@ -232,6 +236,9 @@ class Calibration:
             "left_out_error": self.left_out_error,
             "pearson": dict(self.pearson),
             "spearman": dict(self.spearman),
+            "prices": None if self.prices is None else dict(self.prices.values),
+            "price_error": None if self.prices is None else self.prices.error,
+            "price_left_out_error": None if self.prices is None else self.prices.left_out_error,
         }
 
 

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from clgraph.profile.bounds import Work
     from clgraph.profile.characterise import Ceilings
-    from clgraph.profile.counters import Totals
     from clgraph.profile.criteria import Criterion, Occupancy
     from clgraph.profile.gpm import CardMetrics
-    from clgraph.profile.prediction import Prediction, Work
+    from clgraph.profile.passes.counters import Totals
+    from clgraph.profile.prediction import Prediction
+    from clgraph.profile.pricing import Prices
     from clgraph.profile.static import StaticFacts
 
 __all__ = ["Change", "KernelReport", "QualityReport", "compared"]
@@ -172,6 +174,8 @@ class QualityReport:
         Time of each instrumented pass over that of the plain one, less 1.
     reasons : tuple of str
         What is not known, and why.
+    prices : Prices or None
+        Of the prediction, where `clgraph.profile.corpus.calibrate` kept any for the device.
     """
 
     device: str
@@ -186,6 +190,7 @@ class QualityReport:
     card: CardMetrics | None = None
     overhead: Mapping[str, float] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+    prices: Prices | None = None
 
     @property
     def elapsed_s(self) -> float:
@@ -273,6 +278,7 @@ class QualityReport:
             "ceilings": None if self.ceilings is None else self.ceilings.record(),
             "card": None if self.card is None else self.card.record(),
             "overhead": dict(self.overhead),
+            "prices": None if self.prices is None else dict(self.prices.values),
             "kernels": [kernel.record() for kernel in self.kernels],
             "reasons": list(self.reasons),
         }

@@ -17,19 +17,20 @@ from clgraph.profile.criteria import Criterion
 from clgraph.profile.evidence import Evidence
 from clgraph.profile.gpm import CardMetrics, sampled
 from clgraph.profile.instrument import Mask
+from clgraph.profile.passes.timeline import Timeline
+from clgraph.profile.passes.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.profile.prediction import speedups
+from clgraph.profile.pricing import device_prices
 from clgraph.profile.quality import PUBLISHED, Weights, aggregated, device_weights, quality
 from clgraph.profile.report import KernelReport, QualityReport, kernel_criteria
 from clgraph.profile.static import static_facts
-from clgraph.profile.timeline import Timeline
-from clgraph.profile.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clgraph.device import Device
-    from clgraph.profile.timeline import Launch, Place
+    from clgraph.profile.passes.timeline import Launch, Place
     from clgraph.progress import Progress
 
 __all__ = ["PASSES", "profile", "runnable"]
@@ -165,9 +166,10 @@ def _report(
     record = characterise(device, QUICK) if "counters" in found else None
     ceilings = None if record is None else ceilings_of(record)
     functions = {} if record is None else functions_of(record)
+    prices = None if ceilings is None else device_prices(device)
     runs = [timeline.launches() for timeline in timelines]
     kernels = [
-        kernel_report(evidence, device, ceilings, functions, weights)
+        kernel_report(evidence, device, ceilings, functions, weights, prices)
         for evidence in _evidence(timelines[-1], runs, found, device)
     ]
     kernels.sort(key=lambda kernel: -kernel.time_s)
@@ -195,6 +197,7 @@ def _report(
         card,
         _overheads(found, time_s),
         tuple(reasons),
+        prices,
     )
 
 

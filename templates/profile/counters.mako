@@ -50,13 +50,6 @@ static inline void prof_${name}(const int mine, volatile __global ulong *at, con
 }
 
 % endfor
-// Words that the host wrote before the launch and nobody writes since.
-static inline ulong prof_header(volatile __global ulong *prof, const uint word) {
-    ulong x;
-    asm("ld.global.nc.u64 %0, [%1];" : "=l"(x) : "l"(prof + word));
-    return x;
-}
-
 static inline volatile __global ulong *prof_site(volatile __global ulong *prof, const uint site) {
     return prof + ${header}u + ((size_t)((uint)get_group_id(0) % ${spread}u) * ${sites}u + site) * ${site_words}u;
 }
@@ -67,15 +60,15 @@ static inline ulong prof_place(void) {
     return get_group_id(0) * groups + get_local_id(0) / 32u;
 }
 
-static inline int prof_has_record(volatile __global ulong *prof) { return prof_place() < prof_header(prof, 5u); }
+static inline int prof_has_record(void) { return prof_place() < ${most_records}ul; }
 
 static inline volatile __global ulong *prof_record(volatile __global ulong *prof) {
-    return prof + prof_header(prof, 4u) + prof_place() * ${record_words}u;
+    return prof + ${header + spread * sites * site_words}u + prof_place() * ${record_words}u;
 }
 
 % if on["TIME"] or on["SYNC"]:
 static inline void prof_begin(volatile __global ulong *prof) {
-    const int mine = get_local_id(0) % 32u == 0u && prof_has_record(prof);
+    const int mine = get_local_id(0) % 32u == 0u && prof_has_record();
     volatile __global ulong *const record = prof_record(prof);
     uint unit;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(unit));
@@ -87,7 +80,7 @@ static inline void prof_begin(volatile __global ulong *prof) {
 // Lanes may leave one after the other, and the last one says when the group did.
 static inline void prof_end(volatile __global ulong *prof) {
     const ulong now = prof_clock();
-    const int mine = !(prof_active() & prof_below()) && prof_has_record(prof);
+    const int mine = !(prof_active() & prof_below()) && prof_has_record();
     volatile __global ulong *const record = prof_record(prof);
     prof_max(mine, record + 1, now);
     prof_max(mine, record + 7, prof_nanoseconds());
@@ -97,7 +90,7 @@ static inline void prof_waited(volatile __global ulong *prof, const uint site, c
     const ulong waited = prof_clock() - before;
     const int mine = !(prof_active() & prof_below());
     volatile __global ulong *const counts = prof_site(prof, site);
-    prof_add(mine && prof_has_record(prof), prof_record(prof) + 3, waited);
+    prof_add(mine && prof_has_record(), prof_record(prof) + 3, waited);
     prof_add(mine, counts, 1ul);
     prof_add(mine, counts + 1, waited);
 }
@@ -106,7 +99,7 @@ static inline void prof_waited(volatile __global ulong *prof, const uint site, c
 % if on["DIV"]:
 static __attribute__((noinline)) void prof_block(volatile __global ulong *prof, const uint site, const uint weight) {
     const uint active = prof_active();
-    const int mine = !(active & prof_below()), recording = mine && prof_has_record(prof);
+    const int mine = !(active & prof_below()), recording = mine && prof_has_record();
     const ulong lanes = (ulong)popcount(active);
     volatile __global ulong *const record = prof_record(prof), *const counts = prof_site(prof, site);
     prof_add(mine, counts, 1ul);
@@ -121,11 +114,17 @@ static __attribute__((noinline)) void prof_block(volatile __global ulong *prof, 
 static inline void prof_wait(volatile __global ulong *prof, const uint site) {
     prof_add(!(prof_active() & prof_below()), prof_site(prof, site), 1ul);
 }
+
+static inline void prof_barrier(volatile __global ulong *prof, const uint site) {
+    const int mine = !(prof_active() & prof_below());
+    prof_add(mine, prof_site(prof, site), 1ul);
+    prof_add(mine && prof_has_record(), prof_record(prof) + 10, 1ul);
+}
 % endif
 
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
-static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size) {
+static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint awaited) {
     const ulong address = base + (ulong)place * element;
     const uint active = prof_active(), below = prof_below();
     const int mine = !(active & below);
@@ -157,6 +156,11 @@ static __attribute__((noinline)) long prof_${space}(volatile __global ulong *pro
     prof_add(mine, counts + 2, lanes_here * size);
     prof_add(mine, counts + 3, (ulong)third);
     prof_add(mine, counts + 4, (ulong)fourth);
+% if space == "local":
+    prof_add(mine && prof_has_record(), prof_record(prof) + 9, (ulong)third);
+% else:
+    prof_add(mine && awaited && prof_has_record(), prof_record(prof) + 8, 1ul);
+% endif
     return place;
 }
 

@@ -1,7 +1,8 @@
 ## profile: the words that clgraph/profile/instrument.py puts into a rendered source, by bit mask.
 ##
 ## In scope      traits (DeviceTraits); profile, the mask, and bits, its bits by name; flavour; sites,
-##               how many places are counted at; spread, site_words, header, record_words
+##               how many places are counted at; spread, site_words, header, record_words,
+##               most_records
 ## Called by     any work-item, in any control flow; PROF_BARRIER like the barrier that it stands for
 ## Barriers      none but that one
 ## Local memory  none
@@ -14,14 +15,16 @@
 ## PROF_WAIT(site)                     before a call that waits for other work-groups    (DIV)
 ## PROF_GLOBAL, PROF_LOCAL(site, pointer, place, size)   `place`, where `size` bytes are accessed
 ##                                                                            (GMEM, LMEM)
+## PROF_..._STORE                      the same of a store, which nothing waits for
 ## PROF_..._VECTOR(site, pointer, place, n)   the same of n elements, `place` in vectors of them
-## PROF_BARRIER(site, flags)           barrier(flags)                                      (SYNC)
+## PROF_BARRIER(site, flags)           barrier(flags)                                 (SYNC, DIV)
 ##
 ## Words of `prof`: [0] work-groups from one that is written down to the next, [1] work-items that
 ## there is room for, [2] accesses that there is room for, [3] accesses so far, [4] where records
 ## begin, [5] how many there is room for, [6] where accesses begin. Counters begin at `header`.
 ## A record: first and last clock of a SIMD group, 1 + its compute unit, cycles that it waited,
-## lanes and possible lanes of its blocks by weight, first and last nanosecond.
+## lanes and possible lanes of its blocks by weight, first and last nanosecond, requests to global
+## memory that were waited for, passes over local memory, barriers, and a word that is free.
 <%
     on = {name: bool(profile & bit) for name, bit in bits.items()}
     counting = on["GMEM"] or on["LMEM"] or on["DIV"]
@@ -60,17 +63,19 @@
 % else:
 #define PROF_BLOCK(site, weight)
 % endif
-% for space, bit in (("global", "GMEM"), ("local", "LMEM")):
+% for word, space, awaited, bit in (("GLOBAL", "global", 1, "GMEM"), ("GLOBAL_STORE", "global", 0, "GMEM"), ("LOCAL", "local", 1, "LMEM"), ("LOCAL_STORE", "local", 0, "LMEM")):
 % if on[bit]:
-#define PROF_${space.upper()}(site, pointer, place, size) prof_${space}(prof, site, (ulong)(size_t)(pointer), (long)(place), (uint)sizeof(*(pointer)), (uint)(size))
-#define PROF_${space.upper()}_VECTOR(site, pointer, place, n) (prof_${space}(prof, site, (ulong)(size_t)(pointer), (long)(place) * (n), (uint)sizeof(*(pointer)), (uint)(n) * (uint)sizeof(*(pointer))) / (n))
+#define PROF_${word}(site, pointer, place, size) prof_${space}(prof, site, (ulong)(size_t)(pointer), (long)(place), (uint)sizeof(*(pointer)), (uint)(size), ${awaited}u)
+#define PROF_${word}_VECTOR(site, pointer, place, n) (prof_${space}(prof, site, (ulong)(size_t)(pointer), (long)(place) * (n), (uint)sizeof(*(pointer)), (uint)(n) * (uint)sizeof(*(pointer)), ${awaited}u) / (n))
 % else:
-#define PROF_${space.upper()}(site, pointer, place, size) (place)
-#define PROF_${space.upper()}_VECTOR(site, pointer, place, n) (place)
+#define PROF_${word}(site, pointer, place, size) (place)
+#define PROF_${word}_VECTOR(site, pointer, place, n) (place)
 % endif
 % endfor
 % if on["SYNC"] and flavour == "counters":
 #define PROF_BARRIER(site, ...) do { const ulong prof_before = prof_clock(); barrier(__VA_ARGS__); prof_waited(prof, site, prof_before); } while (0)
+% elif on["DIV"]:
+#define PROF_BARRIER(site, ...) (prof_barrier(prof, site), barrier(__VA_ARGS__))
 % else:
 #define PROF_BARRIER(site, ...) barrier(__VA_ARGS__)
 % endif

@@ -35,10 +35,13 @@ static inline void prof_wait(volatile __global ulong *prof, const uint site) {
     if (row != PROF_NO_ROW) prof_come_by(prof, row, site);
 }
 
+static inline void prof_barrier(volatile __global ulong *prof, const uint site) { prof_wait(prof, site); }
+
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
-static inline long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size) {
+static inline long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint awaited) {
     const ulong row = prof_row(prof);
+    (void)awaited;
     if (row == PROF_NO_ROW) return place;
     const ulong before = prof_come_by(prof, row, site);
     // Looked at before it is taken, so that it never wraps.

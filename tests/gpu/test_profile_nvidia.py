@@ -8,8 +8,8 @@ import clgraph as cg
 from bench.studies import KERNELS
 from bench.studies.profiling import cases, patterns, profile_stages
 from clgraph.device import load
-from clgraph.profile import watching
 from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.passes import watching
 from clgraph.profile.static import static_facts
 
 pytestmark = pytest.mark.gpu

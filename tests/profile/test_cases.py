@@ -3,7 +3,6 @@
 import pytest
 
 from bench.studies.profiling import cases
-from bench.studies.profiling.fitting import priced
 
 SCALE = 12
 
@@ -58,23 +57,3 @@ def test_the_versions_are_wrong_where_the_check_says_so(pocl):
     version = cases.STUDIES["reduction"](pocl, SCALE)[0]
     with pytest.raises(cases.VerificationError):
         version.check()  # before the first run
-
-
-def test_prices_of_synthetic_times_are_found():
-    rows = [
-        {
-            "kernel": f"k{k % 5}",
-            "bounds_s": {"stream": 1e-3 * (1 + k % 3), "random": 1e-3 * (1 + k % 4)},
-            "launches": 1 + k % 7,
-            "measured_s": 0.0,
-            "predicted_s": 1.0,
-        }
-        for k in range(40)
-    ]
-    for row in rows:
-        bounds = row["bounds_s"]
-        row["measured_s"] = 2 * bounds["stream"] + 0.5 * bounds["random"] + 3e-6 * row["launches"]
-    found = priced(rows)
-    assert found["prices"]["stream"] == pytest.approx(2.0, rel=1e-3)
-    assert found["prices"]["random"] == pytest.approx(0.5, rel=1e-3)
-    assert max(abs(error) for error in found["left_out"]) < 1e-2

@@ -7,10 +7,13 @@ from bench.studies import KERNELS
 from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
-from clgraph.profile import criteria, layout
-from clgraph.profile.counters import Residency, Totals, decoded_trace
-from clgraph.profile.instrument import Mask, Site
-from clgraph.profile.watching import Counting
+from clgraph.profile import criteria
+from clgraph.profile.instrument import RECORD_WORDS, Mask, Site
+from clgraph.profile.passes import layout
+from clgraph.profile.passes.counters import Chain, Totals
+from clgraph.profile.passes.residency import Residency
+from clgraph.profile.passes.traces import decoded_trace
+from clgraph.profile.passes.watching import MOST_PARTS, Counted, Counting
 
 
 @pytest.mark.parametrize("pattern", patterns.PATTERNS, ids=lambda pattern: pattern.name)
@@ -146,7 +149,7 @@ def test_groups_are_sampled_where_there_are_many(pocl, monkeypatch):
 
 def records(*rows):
     """Records of SIMD groups: begin, end, unit, and nanoseconds of both."""
-    table = np.zeros((len(rows), 8), np.uint64)
+    table = np.zeros((len(rows), RECORD_WORDS), np.uint64)
     for row, (begin, end, unit, first, last) in zip(table, rows, strict=True):
         row[[0, 1, 2, 6, 7]] = begin, end, unit + 1, first, last
     return table.reshape(-1)
@@ -172,7 +175,7 @@ def test_elapsed_cycles_come_from_the_common_clock():
 
 def test_groups_that_never_ran_are_left_out():
     found = Residency()
-    table = np.concatenate([records((100, 200, 0, 0, 0)), np.zeros(16, np.uint64)])
+    table = np.concatenate([records((100, 200, 0, 0, 0)), np.zeros(2 * RECORD_WORDS, np.uint64)])
     found.add(table, 1, 5)
     assert (found.records, found.missing, found.active) == (1, 5, 100)
 
@@ -200,12 +203,44 @@ def test_one_busy_group_shows_in_balance_of_work(pocl):
     assert executed[-1] > 100 * executed[-2]
 
 
-def test_the_longest_simd_groups_of_launches_are_added():
-    def launch(*possible):
-        return Totals((), np.zeros((0, 5)), np.ones(len(possible)), np.array(possible), 32)
+def test_the_chains_of_launches_are_added():
+    def launch(*chain):
+        return Totals((), np.zeros((0, 5)), np.ones(2), np.ones(2), 32, chain=Chain(*chain))
 
-    totals = launch(3.0, 8.0)
-    assert totals.longest == 8.0
-    totals.add(launch(5.0, 1.0))
-    assert totals.longest == 13.0
-    assert launch().longest == 0.0
+    totals = launch(8.0, 1.0, 0.0, 2.0)
+    totals.add(launch(5.0, 3.0, 7.0, 0.0), launch(1.0))
+    assert totals.chain == Chain(14.0, 4.0, 7.0, 2.0)
+    assert totals.executed.size == 6
+
+
+def test_a_chain_is_what_one_simd_group_did():
+    """Of two SIMD groups one loads twice; stores wait for nobody, lanes together ask once."""
+    loads = [(lane, 0, 0, 4, 4096 + 4 * lane) for lane in range(64)]
+    more = [(lane, 1, 0, 4, 8192 + 4 * lane) for lane in range(32, 40)]
+    stores = [(lane, 0, 1, 4, 65536 + 4 * lane) for lane in range(32)]
+    near = [(lane, 0, 2, 4, 128 * lane) for lane in range(8)]
+    sites = [Site("load", 1), Site("store", 1), Site("local_load", 1)]
+    totals = trace(*loads, *more, *stores, *near, sites=sites, group_size=64)
+    assert totals.chain == Chain(0.0, 2.0, 8.0, 0.0)
+
+
+@pytest.mark.parametrize("name", ["strided", "local"])
+def test_chains_of_patterns(name, pocl):
+    pattern = next(p for p in patterns.PATTERNS if p.kernel == f"patterns_{name}")
+    chain = patterns.counted(pattern, pocl).chain
+    assert chain.requests == (0.0 if name == "local" else 1.0)
+    assert (chain.passes > 0) == (name == "local")
+    assert chain.barriers == (1.0 if name == "local" else 0.0)
+    assert chain.operations > 0
+
+
+def test_counters_of_many_launches_are_joined_and_none_is_lost():
+    counted, launches = Counted(), 2 * MOST_PARTS + 3
+    for number in range(launches):
+        rows = np.array([[1.0, 0.0, 0.0, 0.0, float(number)]])
+        counted.add(Totals((Site("load", 1),), rows, np.ones(2), np.ones(2), 32, chain=Chain(1.0)))
+        assert len(counted.parts) <= MOST_PARTS
+    assert counted.totals.counts[0].tolist() == [launches, 0, 0, 0, sum(range(launches))]
+    assert counted.totals.executed.size == 2 * launches
+    assert counted.totals.chain.operations == launches
+    assert Counted().totals is None

@@ -11,7 +11,7 @@ from clgraph.device.observing import observed_by
 from clgraph.device.programs.compiling import NO_OPTIMISING, try_building
 from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.timeline import Timeline
+from clgraph.profile.passes.timeline import Timeline
 
 ALL = Mask(63)
 KERNEL = """
@@ -53,6 +53,8 @@ def sites(
         ("atomic_inc(a + i);", [("atomic", "a + i")]),
         ("TAKE(&a[i]);", [("atomic", "a[i]")]),
         ("*a = 1u;", [("store", "*a")]),
+        ("*a += 1u;", [("load", "*a"), ("store", "*a")]),
+        ("*(a + i) += 1u;", [("load", "a + i"), ("store", "a + i")]),
         ("const uint y = *a + i;", [("load", "*a")]),
         ("const uint y = *(a + i);", [("load", "a + i")]),
         ("const uint y = i * a[i];", [("load", "a[i]")]),
@@ -123,12 +125,34 @@ def test_each_basic_block_is_marked_once(body, blocks, pocl):
     try_building(pocl, found.text)
 
 
+def test_pointers_declared_in_one_line_are_no_accesses(pocl):
+    body = "__global uint *const even = a, *const odd = a, *rest = a; odd[i] = even[i] + *rest;"
+    wanted = [("store", "odd[i]"), ("load", "even[i]"), ("load", "*rest")]
+    assert sites(body, pocl.traits) == wanted
+    try_building(pocl, instrumented(KERNEL.replace("BODY", body), ALL, pocl.traits).text)
+
+
 def test_functions_without_accesses_keep_their_parameters(pocl):
     text = instrumented(
         KERNEL.replace("BODY", "a[i] = apart(helper(a, i));"), ALL, pocl.traits
     ).text
     assert "apart(const uint x) {" in text
     assert "helper(a, i PROF_ARGUMENT)" in text
+
+
+def test_names_that_are_pasted_together_get_their_counters(pocl):
+    source = """
+#define ADD(array, i, x) ADD_##array(&array[i], (x))
+static inline void ADD_a(__global uint *p, const uint x) { *p += x; }
+static inline void ADD_b(__global uint *p, const uint x) { (void)p; (void)x; }
+static inline void both(__global uint *a, __global uint *b) { ADD(a, 0, 1u); ADD(b, 0, 1u); }
+__kernel void k(__global uint *a, __global uint *b) { both(a, b); ADD(a, 1, 2u); }
+"""
+    found = instrumented(source, ALL, pocl.traits)
+    kinds = [site.kind for site in found.sites if site.kind != "block"]
+    assert kinds == ["load", "store"]
+    assert "both(a, b PROF_ARGUMENT)" in found.text
+    try_building(pocl, found.text)
 
 
 def test_what_a_work_item_does_while_it_waits_is_not_counted(pocl):

@@ -3,7 +3,6 @@
 import pytest
 
 from bench.studies.profiling import limiters
-from bench.studies.profiling.fitting import crossed_errors
 from bench.studies.profiling.limiters import MIXES, Mix, judged, removals
 
 
@@ -38,21 +37,3 @@ def test_the_study_runs_small(pocl, monkeypatch):
     assert [row["right"] in row["without_s"] for row in rows] == [True, True]
     assert rows[0]["kinds"]["load"][1] == MIXES[3].reads << MIXES[3].items - 12
     assert "limiters are right" in limiters.summary(rows)
-
-
-def test_prices_are_judged_by_what_was_left_out():
-    rows = [
-        {
-            "kernel": kernel,
-            "graph": graph,
-            "bounds_s": {"stream": size, "random": share * size},
-            "predicted_s": size,
-            "measured_s": 2.0 * size + 3.0 * share * size,
-            "launches": 0,
-        }
-        for kernel, share in (("a", 0.1), ("b", 1.0), ("c", 4.0))
-        for graph, size in (("x", 1e-5), ("y", 1e-3))
-    ]
-    found = crossed_errors(rows)
-    assert set(found) == {"kernel", "graph"}
-    assert all(error < 1e-6 for error in found.values())

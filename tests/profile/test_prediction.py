@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.profile.bounds import PARTS, Bounds, bounds_of, work_of
 from clgraph.profile.characterise import (
     COMPONENTS,
     Ceilings,
@@ -13,17 +14,9 @@ from clgraph.profile.characterise import (
     function_from,
     functions_of,
 )
-from clgraph.profile.counters import Totals
 from clgraph.profile.instrument import Site
-from clgraph.profile.prediction import (
-    Bounds,
-    bounds_of,
-    corrected,
-    potential_speedup,
-    speedup,
-    time_shares,
-    work_of,
-)
+from clgraph.profile.passes.counters import Chain, Totals
+from clgraph.profile.prediction import corrected, potential_speedup, speedup, time_shares
 
 CEILINGS = Ceilings(
     copy=4e12,
@@ -34,7 +27,9 @@ CEILINGS = Ceilings(
     local=33e12,
     launch_s=2e-6,
     cache_bytes=50 << 20,
-    latencies={},
+    latencies={"l2": 200e-9, "shared": 10e-9},
+    grid_barrier_s=1e-6,
+    units=132,
 )
 
 
@@ -85,11 +80,11 @@ def test_time_shares_add_up_to_one_at_most():
     assert sum(time_shares({"DRAM": 0.0}, 0.0).values()) == 0.0
 
 
-def totals(*rows, lanes=32):
+def totals(*rows, lanes=32, chain=None):
     """Counters of places: kind, weight, then the five numbers."""
     sites = tuple(Site(kind, 1, "", weight) for kind, weight, *_ in rows)
     counts = np.array([numbers for _, _, *numbers in rows], np.float64)
-    return Totals(sites, counts, np.ones(1), np.ones(1), lanes)
+    return Totals(sites, counts, np.ones(1), np.ones(1), lanes, chain=chain or Chain())
 
 
 def test_a_streaming_copy_is_near_its_ceiling_and_a_strided_one_is_not():
@@ -129,7 +124,29 @@ def test_bounds_by_resource():
     assert bounds.times["launch"] == pytest.approx(6e-6)
     assert bounds.limiter == "launch"
     assert bounds.time_s() >= max(bounds.times.values())
-    assert bounds.time_s({"launch": 2.0}) == pytest.approx(12e-6)
+    assert bounds.priced({"launch": 2.0}).times["launch"] == pytest.approx(12e-6)
+
+
+def test_a_chain_comes_on_top_of_what_all_share():
+    counted = totals(
+        ("wait", 0, 264.0, 0.0, 0.0, 0.0, 0.0),
+        ("block", 10, 1e6, 3.2e7, 0.0, 0.0, 0.0),
+        chain=Chain(operations=29e6, requests=50.0, passes=100.0, barriers=2.0),
+    )
+    bounds = bounds_of(work_of(counted, 1, 4_000_000, groups=132), CEILINGS)
+    assert set(bounds.parts) == set(PARTS)
+    alone = 16 * 132 / 29e12  # a lane instruction of one SIMD group among none
+    assert bounds.parts["operations"] == pytest.approx(29e6 * alone)
+    assert bounds.parts["requests"] == pytest.approx(10e-6)
+    assert bounds.parts["passes"] == pytest.approx(1e-6)
+    assert bounds.parts["barriers"] == pytest.approx(320 * alone)
+    assert bounds.parts["waiting"] == pytest.approx(2e-6)
+    chain = sum(bounds.parts[name] for name in ("operations", "requests", "passes", "barriers"))
+    assert bounds.times["latency"] == pytest.approx(chain)
+    assert bounds.limiter == "latency"
+    assert bounds.time_s() == pytest.approx(chain + 2e-6 + 2e-6 + bounds.parts["integer"])
+    cheaper = bounds.priced({"operations": 0.5})
+    assert bounds.time_s() - cheaper.time_s() == pytest.approx(bounds.parts["operations"] / 2)
 
 
 def test_rates_of_random_accesses_between_measured_sizes():

@@ -11,10 +11,10 @@ from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by, observer
 from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.quality import PUBLISHED, Weights
 from clgraph.profile.report import compared
 from clgraph.profile.running import PASSES
-from clgraph.profile.timeline import Timeline
 
 GRAPH = cg.generate.kron(7, seed=3)
 WEIGHTED = cg.Graph(GRAPH.indptr, GRAPH.indices, np.arange(GRAPH.m) % 9 + 1, directed=True)
@@ -149,6 +149,14 @@ def test_arguments_are_checked_before_anything_runs(asked):
     assert calls == []
 
 
+@pytest.mark.parametrize("passes", [(), ("counters",)])
+def test_a_plan_that_is_divided_among_devices_is_refused_in_words(passes, pocl):
+    plan = cg.DividedBFS(GRAPH, [pocl, pocl])
+    with pytest.raises(ClgraphError, match="keeps no times"):
+        cg.profile(lambda: plan.run(SOURCE), passes=passes, device=pocl, repeats=1)
+    assert observer() is None
+
+
 def test_nobody_watches_after_an_exception(pocl):
     plan = cg.BFS(GRAPH, device=pocl)
 
@@ -188,6 +196,9 @@ def test_a_processor_says_what_it_cannot_tell(pocl):
     assert report.card.joules is None
     assert report.card.reason
     assert "another definition" in report.criteria["OCC"].reason
+    # Its cores reorder instructions: what one work-item does in a row binds nobody.
+    assert report.kernels[0].totals.chain.operations > 0
+    assert report.kernels[0].prediction.bounds["latency"] == 0.0
 
 
 def sums(device, stride):

@@ -12,10 +12,10 @@ from clgraph.device.observing import observed_by
 from clgraph.device.programs.program import build
 from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
-from clgraph.profile import watching
 from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.timeline import Timeline
-from clgraph.profile.watching import Counting
+from clgraph.profile.passes import watching
+from clgraph.profile.passes.timeline import Timeline
+from clgraph.profile.passes.watching import Counting
 
 GRAPH = cg.generate.kron(7, seed=3)
 SPIN = """

@@ -15,7 +15,7 @@ from clgraph.algorithms.invariants.reading import KnownRanges, Reading
 from clgraph.device.memory.staging import Staging
 from clgraph.device.observing import observed_by
 from clgraph.profile.criteria import union_length
-from clgraph.profile.timeline import Timeline
+from clgraph.profile.passes.timeline import Timeline
 
 from .timing import Row, in_one, show, timed
 

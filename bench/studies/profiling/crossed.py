@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 import clgraph
 from clgraph import device as find_device
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise
+from clgraph.profile.corpus import specimens
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
-from .fitting import crossed_errors
+from .fitting import judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["PLANS", "features", "main"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
+CORPUS_SCALE = 16
 LEAST_S = 4e-6  # of a kernel in a run: what is shorter is the launch
+LAUNCHED_S = 12e-6  # twice an empty kernel
 LEAST_SHARE = 0.03  # of the run
 
 PLANS: dict[str, tuple[bool, Callable[[Graph, Device], Any]]] = {
@@ -97,7 +100,8 @@ def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
         "registers": kernel.static.registers,
         "work": None if work is None else asdict(work),
         "kinds": kinds,
-        "longest": None if totals is None else totals.longest,
+        "chain": None if totals is None else totals.chain._asdict(),
+        "waits": 0.0 if totals is None else float(totals.where("wait")[:, 0].sum()),
         "possible": None if totals is None else float(totals.possible.sum()),
         "warps": 0 if totals is None else len(totals.possible),
         "lanes": None if totals is None else totals.lanes,
@@ -127,6 +131,19 @@ def rows_of(name: str, graph: str, plan: Any, device: Device, repeats: int) -> l
     return rows
 
 
+def corpus_rows(device: Device, repeats: int, seconds: float) -> list[dict[str, Any]]:
+    """Profile what prices are fitted on, which is none of the plans and graphs above."""
+    began, rows = time.perf_counter(), []
+    for primitive, implementation, make in specimens(device, CORPUS_SCALE):
+        if time.perf_counter() - began > seconds:
+            break
+        try:
+            rows += rows_of(implementation, primitive, make(), device, repeats)
+        except clgraph.ClgraphError as error:
+            print(f"{primitive}/{implementation}: {error!r}"[:300], flush=True)
+    return rows
+
+
 def summary(record: dict[str, Any]) -> str:
     """Show errors by kernel and by graph."""
     rows = record["kernels"]
@@ -146,8 +163,9 @@ def summary(record: dict[str, Any]) -> str:
         f"{len(kernels)} kernels x {len(graphs)} graphs, {len(rows)} rows: "
         f"median error {statistics.median(errors):.1%}"
     )
-    for name, error in record["left_out"].items():
-        lines.append(f"  prices fitted, {name} left out: {error:.1%}")
+    for least_s, errors in record["errors"].items():
+        shown = ", ".join(f"{name} {error:.1%}" for name, error in errors.items())
+        lines.append(f"  of {float(least_s) * 1e6:g} us and more: {shown}")
     return "\n".join(lines)
 
 
@@ -160,6 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", default="1/1", help="which of how many parts of the plans")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing after these")
+    parser.add_argument("--corpus-seconds", type=float, default=0.0, help="for the corpus")
     parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
     parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
@@ -167,6 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     device = find_device(args.device)
     part, parts = (int(number) for number in args.share.split("/"))
     record: dict[str, Any] = {"machine": machine.describe(device, args.commit), "kernels": []}
+    record["errors"] = {}
     ceilings = ceilings_of(characterise(device, QUICK))
     record["ceilings"] = None if ceilings is None else ceilings.record()
     known: dict[tuple[str, bool, bool], Graph] = {}
@@ -191,7 +211,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
             if args.output is not None:  # should it be ended from outside
                 args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    record["left_out"] = crossed_errors(record["kernels"])
+    record["corpus"] = corpus_rows(device, args.repeats, args.corpus_seconds)
+    if record["kernels"] and ceilings is not None:
+        record["errors"] = {
+            str(least_s): judged(record, least_s) for least_s in (LEAST_S, LAUNCHED_S)
+        }
     record["seconds"] = time.perf_counter() - began
     if args.output is not None:
         args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.graph.modules import module
+from clgraph.profile.bounds import Bounds, Work, bounds_of
+from clgraph.profile.characterise import Ceilings
+from clgraph.profile.passes.counters import Chain
+from clgraph.profile.pricing import Timed, left_out_errors
 from clgraph.profile.quality import PUBLISHED, Specimen, calibrated, quality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-__all__ = ["crossed_errors", "priced", "ranked"]
+__all__ = ["bounds_in", "judged", "plan_of", "ranked"]
 
 LEAST_RANKED = 3
+# What the corpus calls the plans of `crossed`.
+SAME = {
+    "enterprise": "bfs enterprise",
+    "merrill-expand-contract": "bfs expand-contract",
+    "merrill-two-phase": "bfs two-phase",
+}
 
 
 def ranked(corpus: Sequence[Specimen]) -> list[dict[str, Any]]:
@@ -71,56 +79,70 @@ def _spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
     return float(module("scipy.stats").spearmanr(a, b).statistic)
 
 
-def crossed_errors(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Give the median error of prices that were fitted without the kernel, or without the graph."""
-    found = {}
-    for key in ("kernel", "graph"):
-        if len({row[key] for row in rows}) > 1:
-            errors = [error for error in priced(rows, by=key)["left_out"] if error is not None]
-            found[key] = float(np.median(np.abs(errors)))
-    return found
-
-
-def priced(rows: Sequence[dict[str, Any]], *, by: str = "kernel") -> dict[str, Any]:
-    """Fit prices of resources to times, and judge each kernel by prices fitted without it.
+def judged(record: dict[str, Any], least_s: float = 0.0) -> dict[str, float]:
+    """Give median errors of foretold times, by prices that were fitted without what is foretold.
 
     Parameters
     ----------
-    rows : sequence of dict
-        ``kernel``, ``bounds_s`` and ``measured_s`` of each kernel and graph.
-    by : str
-        What is left out together.
+    record : dict
+        Of `bench.studies.profiling.crossed`.
+    least_s : float
+        Kernels that take less time are left out.
 
     Returns
     -------
-    dict
-        ``prices``, and the relative errors as ``plain`` (soft maximum of ceilings), ``fitted`` and
-        ``left_out``.
+    dict of str to float
+        "ceilings": without prices. "corpus": with those of the corpus, from which the plan was left
+        out. "plans" and "graphs": with those of the other rows, the plan or the graph left out.
     """
-    names = sorted({name for row in rows for name in row["bounds_s"]})
-    kernels = np.array([row[by] for row in rows])
-    bounds = np.array([[row["bounds_s"].get(name, 0.0) for name in names] for row in rows])
-    # The constant is what a launch costs beside what an empty kernel says.
-    bounds = np.column_stack([bounds, [row["launches"] * 1e-6 for row in rows]])
-    times = np.array([row["measured_s"] for row in rows])
-    left_out = np.zeros(len(rows))
-    for kernel in np.unique(kernels):
-        out = kernels == kernel
-        if out.all():
-            left_out[out] = np.nan
-            continue
-        left_out[out] = bounds[out] @ _prices(bounds[~out], times[~out]) / times[out] - 1.0
-    prices = _prices(bounds, times)
-    return {
-        "prices": dict(zip([*names, "microsecond of a launch"], prices.tolist(), strict=True)),
-        "plain": [row["predicted_s"] / row["measured_s"] - 1.0 for row in rows],
-        "fitted": (bounds @ prices / times - 1.0).tolist(),
-        "left_out": [None if np.isnan(error) else float(error) for error in left_out],
+    ceilings = _ceilings(record)
+    rows = [row for row in record["kernels"] if row["measured_s"] >= least_s]
+    by_plan = [_timed(row, ceilings, plan_of(row)) for row in rows]
+    corpus = [_timed(row, ceilings, plan_of(row)) for row in record.get("corpus", ())]
+    alone = [Bounds(one.parts).time_s() / one.time_s - 1.0 for one in by_plan]
+    errors = {
+        "ceilings": alone,
+        "corpus": left_out_errors(by_plan, corpus) if corpus else [],
+        "plans": left_out_errors(by_plan),
+        "graphs": left_out_errors([_timed(row, ceilings, row["graph"]) for row in rows]),
     }
+    return {name: float(np.median(np.abs(each))) for name, each in errors.items() if len(each)}
 
 
-def _prices(bounds: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows = bounds / times[:, None]
-    sizes = np.maximum(np.linalg.norm(rows, axis=0), 1e-30)
-    solved, _ = module("scipy.optimize").nnls(rows / sizes, np.ones(len(rows)))
-    return np.asarray(solved / sizes, np.float64)
+def plan_of(row: dict[str, Any]) -> str:
+    """Name the plan that a kernel belongs to, alike in the study and in the corpus."""
+    plan = str(row["kernel"]).rpartition(" ")[0]
+    return SAME.get(plan, plan)
+
+
+def bounds_in(row: dict[str, Any], record: dict[str, Any]) -> Bounds:
+    """Give the bounds of a kernel of a record, by its ceilings and without prices."""
+    return _bounds(row, _ceilings(record))
+
+
+def _timed(row: dict[str, Any], ceilings: Ceilings, name: str) -> Timed:
+    return Timed(name, _bounds(row, ceilings).parts, row["measured_s"])
+
+
+def _bounds(row: dict[str, Any], ceilings: Ceilings) -> Bounds:
+    work = dict(row["work"])
+    chain = row.get("chain") or work.get("chain") or {}
+    work["chain"] = Chain(**chain) if isinstance(chain, dict) else Chain(*chain)
+    return bounds_of(Work(**work), ceilings)
+
+
+def _ceilings(record: dict[str, Any]) -> Ceilings:
+    known = record["ceilings"]
+    return Ceilings(
+        copy=known["copy_bytes_per_s"],
+        cache=known["cache_bytes_per_s"],
+        random_reads=tuple((size, rate) for size, rate in known["random_reads_per_s"]),
+        atomics=tuple((size, rate) for size, rate in known["atomics_per_s"]),
+        integer=known["integer_per_s"],
+        local=known["local_bytes_per_s"],
+        launch_s=known["launch_s"],
+        cache_bytes=known["cache_bytes"],
+        latencies=known["latencies_s"],
+        grid_barrier_s=known["grid_barrier_s"],
+        units=record["machine"]["device"]["traits"]["compute_units"],
+    )

@@ -13,14 +13,14 @@ from clgraph.device.lazy import cl
 from clgraph.device.observing import observed_by
 from clgraph.profile import criteria
 from clgraph.profile.instrument import Mask
-from clgraph.profile.watching import Counting
+from clgraph.profile.passes.watching import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from clgraph import Device
-    from clgraph.profile.counters import Totals
     from clgraph.profile.instrument import Flavour
+    from clgraph.profile.passes.counters import Totals
 
 __all__ = ["PATTERNS", "Pattern", "counted", "judged"]
 

@@ -19,10 +19,10 @@ import clgraph
 from clgraph import device as find_device
 from clgraph.device import resident_groups
 from clgraph.device.observing import observed_by
-from clgraph.profile import watching
 from clgraph.profile.instrument import Mask
-from clgraph.profile.timeline import Timeline
-from clgraph.profile.watching import Counting
+from clgraph.profile.passes import watching
+from clgraph.profile.passes.timeline import Timeline
+from clgraph.profile.passes.watching import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -27,12 +27,13 @@ from clgraph.profile.characterise import (
     costs_of,
     functions_of,
 )
+from clgraph.profile.pricing import Timed, fitted, left_out_errors
 from clgraph.profile.quality import Specimen, calibrated
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
 from . import cases, patterns
-from .fitting import priced, ranked
+from .fitting import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from clgraph import Device, Graph
     from clgraph.profile.report import QualityReport
 
-__all__ = ["main", "summary"]
+__all__ = ["criteria_table", "main", "summary"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
 PRESETS_ON = 3  # of the graphs, the first ones
@@ -159,7 +160,7 @@ def summary(record: dict[str, Any]) -> str:
             f"median {statistics.median(overheads):.1%}, largest {max(overheads):.1%}",
             *(
                 f"median error of the time, {name}: {_percent(median_error(fit[name]))}"
-                for name in ("plain", "fitted", "left_out")
+                for name in ("plain", "left_out")
             ),
             f"prices: { {name: round(price, 3) for name, price in fit['prices'].items()} }",
         ]
@@ -170,6 +171,21 @@ def summary(record: dict[str, Any]) -> str:
         )
     lines.append(f"card: {record['card']}; seconds {record['seconds']:.0f}")
     return "\n".join(lines)
+
+
+def criteria_table(record: dict[str, Any]) -> list[str]:
+    """Give every preset of BFS by criterion and QM beside its time, as lines of a page.
+
+    Only kernels count for the time; runs whose counters failed have dashes.
+    """
+    rows = [row for row in record["runs"] if row["run"].startswith("bfs/")]
+    names = list(rows[0]["criteria"])
+    lines = [f"| graph | preset | us | QM | {' | '.join(names)} |", "|---" * (len(names) + 4) + "|"]
+    for row in rows:
+        values = [_shown(row["criteria"][name]) for name in names]
+        start = (row["graph"], row["run"].partition("/")[2], f"{row['time_s'] * 1e6:,.1f}")
+        lines.append(f"| {' | '.join([*start, _shown(row['quality']), *values])} |")
+    return lines
 
 
 def _shown(value: float | None) -> str:
@@ -266,7 +282,7 @@ class _Study:
     def fits(self) -> None:
         """Fit prices and weights to what was found."""
         if self.record["kernels"]:
-            self.record["fit"] = priced(self.record["kernels"])
+            self.record["fit"] = _fit(self.record["kernels"])
         if len({specimen.primitive for specimen in self._corpus}) < len(self._corpus):
             self.record["weights"] = calibrated(self._corpus, device=self._device.name).record()
             self.record["ranked"] = ranked(self._corpus)
@@ -275,6 +291,16 @@ class _Study:
         """Write what there is."""
         if self._output is not None:
             self._output.write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+
+
+def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Fit prices, and judge each plan by those of the others."""
+    timed = [Timed(row["run"], row["parts_s"], row["measured_s"]) for row in rows]
+    return {
+        "prices": dict(fitted(timed).values),
+        "plain": [row["predicted_s"] / row["measured_s"] - 1.0 for row in rows],
+        "left_out": left_out_errors(timed).tolist(),
+    }
 
 
 def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -> None:
@@ -302,6 +328,8 @@ def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -
                 "launches": kernel.launches,
                 "measured_s": prediction.measured_s,
                 "predicted_s": prediction.time_s,
+                "run": run,
+                "parts_s": dict(prediction.parts),
                 "bounds_s": dict(prediction.bounds),
                 "limiter": prediction.limiter,
                 "criteria": {name: each.value for name, each in kernel.criteria.items()},

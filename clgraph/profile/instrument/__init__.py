@@ -3,6 +3,7 @@
 from clgraph.profile.instrument.rewriting import (
     HEADER,
     LAST_BLOCK,
+    MOST_RECORDS,
     RECORD_WORDS,
     SITE_WORDS,
     SPREAD,
@@ -17,6 +18,7 @@ from clgraph.profile.instrument.sites import Site
 __all__ = [
     "HEADER",
     "LAST_BLOCK",
+    "MOST_RECORDS",
     "RECORD_WORDS",
     "SITE_WORDS",
     "SPREAD",

@@ -25,6 +25,7 @@ _VECTOR = re.compile(r"v(load|store)(\d+)")
 _ASSIGNED = re.compile(
     r"\s*(?:\.\s*\w+\s*)*(?:(?P<set>=(?!=))|(?P<both>(?:<<|>>|[-+*/%&|^])=|\+\+|--))"
 )
+_QUALIFIERS = frozenset({"const", "restrict", "volatile"})
 _UNARY_AFTER = frozenset("(,=;{}+-!&|?:<>*[") | {"return"}
 
 
@@ -70,7 +71,7 @@ class Accesses:
         """Count the accesses and barriers of a function, and report whether there were any."""
         text = self.text
         self._local = _local_names(text.bare(function.opening, function.body.stop))
-        found = self.count(function.body, text.pointers_in(function))
+        found = self.count(function.body, text.pointers_in(function) | _further(text, function))
         self._local = self._anywhere
         return found
 
@@ -120,14 +121,15 @@ class Accesses:
             return local[kind]
         return kind
 
-    def _word(self, name: str) -> str:
-        return "PROF_LOCAL" if self._is_local(name) else "PROF_GLOBAL"
+    def _word(self, name: str, kind: SiteKind) -> str:
+        word = "PROF_LOCAL" if self._is_local(name) else "PROF_GLOBAL"
+        return f"{word}_STORE" if kind.endswith("store") else word
 
     def _is_local(self, name: str) -> bool:
         return name in self._local and name not in self._names
 
-    def _at(self, site: int, name: str) -> str:
-        return f" + {self._word(name)}({site}, {name}, 0, sizeof(*{name})))"
+    def _at(self, site: int, name: str, kind: SiteKind) -> str:
+        return f" + {self._word(name, kind)}({site}, {name}, 0, sizeof(*{name})))"
 
     def _subscript(self, place: int, names: set[str]) -> None:
         """Count ``array[i]``, unless its address is taken for something that is no access."""
@@ -146,9 +148,10 @@ class Accesses:
             return
         closing = text.partner[place]
         what = pointer + text.between(place, closing + 1)
-        for each in ("load", "store") if kind == "both" else (kind,):
+        both: tuple[SiteKind, ...] = ("load", "store")
+        for each in both if kind == "both" else (kind,):
             site = self._sites.add(self._space(name, each), place, what)
-            word = self._word(name)
+            word = self._word(name, each)
             self._edits.around(place, after=f"{word}({site}, {pointer}, ")
             self._edits.around(closing, before=f", sizeof(*({pointer})))")
 
@@ -190,7 +193,7 @@ class Accesses:
         if name not in known:
             return
         after = text.step(name_at)
-        where, kind = self._word(name), self._space(name, kind)
+        where, kind = self._word(name, kind), self._space(name, kind)
         bytes_here = f"{size}u" if size else f"sizeof(*{name})"
         if text.at(after) in {",", ")"}:
             site = self._sites.add(kind, name_at, name)
@@ -214,7 +217,7 @@ class Accesses:
         kind = self._space(name, "load" if way == "load" else "store")
         site = self._sites.add(kind, opening, text.between(opening, text.partner[opening] + 1))
         comma = text.step(end, -1)
-        self._edits.around(begin, before=f"{self._word(name)}_VECTOR({site}, {name}, ")
+        self._edits.around(begin, before=f"{self._word(name, kind)}_VECTOR({site}, {name}, ")
         self._edits.around(comma, before=f", {width})")
 
     def _dereference(self, place: int, known: set[str]) -> None:
@@ -238,21 +241,44 @@ class Accesses:
             begin = text.step(closing if is_cast else begin)
         last = text.partner.get(last, last) if text.at(last) == "(" else last
         kind = self._use(place, last)
-        if kind is None or text.at(begin) not in known:
+        if kind is None or text.at(begin) not in known or _declares_another(text, place):
             return
         after = text.step(begin)
         if begin == text.step(place) and text.at(after) in {"[", "(", "."}:
             return
-        single: SiteKind = "store" if kind == "store" else "load"
-        if text.at(after) == "+" and begin == text.step(place):
-            # *p + x
-            site = self._sites.add(self._space(text.at(begin), single), begin, "*" + text.at(begin))
-            self._edits.around(begin, before="(", after=self._at(site, text.at(begin)))
-        elif text.at(after) in {"+", ")"} and begin != text.step(place):
-            self._plus(begin, single, wide, known)
-        else:
-            site = self._sites.add(self._space(text.at(begin), single), begin, "*" + text.at(begin))
-            self._edits.around(begin, before="(", after=self._at(site, text.at(begin)))
+        is_sum = text.at(after) == "+" and begin == text.step(place)  # *p + x
+        both: tuple[SiteKind, ...] = ("load", "store")
+        for each in both if kind == "both" else ("store" if kind == "store" else "load",):
+            if text.at(after) in {"+", ")"} and begin != text.step(place) and not is_sum:
+                self._plus(begin, each, wide, known)
+                continue
+            name = text.at(begin)
+            site = self._sites.add(self._space(name, each), begin, "*" + name)
+            self._edits.around(begin, before="(", after=self._at(site, name, each))
+
+
+def _further(text: Text, function: Function) -> set[str]:
+    """Name the pointers to global memory that are declared behind another one."""
+    found = set()
+    for place in function.body:
+        if text.at(place) == "*" and _declares_another(text, place):
+            name = text.step(place)
+            while text.at(name) in _QUALIFIERS:
+                name = text.step(name)
+            found.add(text.at(name))
+    return found
+
+
+def _declares_another(text: Text, star: int) -> bool:
+    """Report whether a star declares one more pointer to global memory in a declaration."""
+    place = text.step(star, -1)
+    if text.at(place) != ",":
+        return False
+    while place >= 0 and text.at(place) not in {";", "{", "}", "(", "["}:
+        if text.at(place) == "__global":
+            return True
+        place = text.step(text.partner[place] if text.at(place) in {")", "]"} else place, -1)
+    return False
 
 
 def access_kind(callee: str) -> SiteKind | None:

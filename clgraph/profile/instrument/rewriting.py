@@ -13,7 +13,7 @@ import re
 from enum import IntFlag
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from clgraph.device.rendering.source_text import Edits, Function, Text
+from clgraph.device.rendering.source_text import WORD, Edits, Function, Text
 from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument.accesses import ACCESS, Accesses, access_kind
 from clgraph.profile.instrument.blocks import Blocks
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HEADER",
     "LAST_BLOCK",
+    "MOST_RECORDS",
     "RECORD_WORDS",
     "SITE_WORDS",
     "SPREAD",
@@ -40,7 +41,8 @@ Flavour: TypeAlias = Literal["counters", "trace"]
 SITE_WORDS = 5  # of a site: requests, lanes, bytes, lines or passes, sectors or passes at best
 SPREAD = 64  # copies of the counters, so that atomics of different work-groups rarely meet
 HEADER = 16  # words before everything else, see templates/profile/profile.mako
-RECORD_WORDS = 8
+RECORD_WORDS = 12
+MOST_RECORDS = 1 << 20  # of a launch; SIMD groups beyond are not written down one by one
 LAST_BLOCK = 7  # word of a record: 1 + the block that a SIMD group entered last, where TIME is off
 POLL = "spin_hint"  # once in each turn of a loop that waits
 
@@ -128,6 +130,7 @@ def instrumented(
             "header": HEADER,
             "site_words": SITE_WORDS,
             "record_words": RECORD_WORDS,
+            "most_records": MOST_RECORDS,
             "bits": {bit.name: bit.value for bit in Mask if bit},
         },
     )
@@ -173,7 +176,7 @@ class _Rewriter:
                 continue
             if self._accesses.count_in(function):
                 needing.add(function.name)
-        needing = self._reaching(needing)
+        needing = self._reaching(needing, {f.name for f in helpers})
         self._pass_on(needing, {f.name for f in helpers})
         for function in helpers:
             if function.name in needing:
@@ -189,12 +192,19 @@ class _Rewriter:
             self._edits.around(function.body.start - 1, after=" PROF_BEGIN")
         return self._edits.applied(self.text)
 
-    def _reaching(self, needing: set[str]) -> set[str]:
+    def _reaching(self, needing: set[str], helpers: set[str]) -> set[str]:
         """Add everything that calls what needs the counters."""
         text = self.text
         bodies = {name: body for name, (body, _) in self._macros.items()}
+        pasted = {
+            text.at(place) for body in bodies.values() for place in body if self._pastes(place)
+        }
         bodies |= {f.name: f.body for f in self._functions}
         while True:
+            # A call of a name that is pasted together hands the counters to whatever it calls.
+            for start in pasted:
+                family = {name for name in helpers if name.startswith(start)}
+                needing |= family | {start} if family & needing else set()
             more = {
                 name
                 for name, body in bodies.items()
@@ -210,8 +220,27 @@ class _Rewriter:
         for body in bodies:
             for place in body:
                 after = text.step(place)
-                if text.at(place) in helpers & needing and text.at(after) == "(":
+                if self._pastes(place) and text.at(place) in needing:
+                    after = self._behind_pasted(place)
+                elif text.at(place) not in helpers & needing:
+                    continue
+                if text.at(after) == "(":
                     self._edits.around(text.partner[after], before=" PROF_ARGUMENT")
+
+    def _pastes(self, place: int) -> bool:
+        """Report whether a name begins there that is pasted together of two and called."""
+        text = self.text
+        return (
+            text.at(text.step(place)) == "#"
+            and WORD.fullmatch(text.at(place)) is not None
+            and text.at(self._behind_pasted(place)) == "("
+        )
+
+    def _behind_pasted(self, place: int) -> int:
+        """Find the token after ``name##parameter``."""
+        for _ in range(4):
+            place = self.text.step(place)
+        return place
 
     def _returns(self, function: Function) -> None:
         text = self.text

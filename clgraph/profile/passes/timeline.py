@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clgraph.device import wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory.allocation import Allocation
+from clgraph.errors import ClgraphError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device, Kernel
     from clgraph.device.programs.kernel import Argument
 
-__all__ = ["Launch", "Place", "Timeline", "place_of"]
+__all__ = ["Launch", "Place", "Timeline", "place_of", "stamps_ns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,24 @@ def place_of(kernel: Kernel) -> Place:
         if program
         else Place("", kernel.name, "")
     )
+
+
+def stamps_ns(event: cl.Event) -> tuple[int, int, int]:
+    """Give when a launch was enqueued, began and ended.
+
+    Raises
+    ------
+    ClgraphError
+        If its queue keeps no times.
+    """
+    try:
+        times = event.profile
+        return int(times.queued), int(times.start), int(times.end)
+    except cl.RuntimeError as error:
+        raise ClgraphError(
+            "a kernel was launched on a queue that keeps no times, as plans have that are divided "
+            "among devices; profile a plan of one device."
+        ) from error
 
 
 class Timeline:
@@ -119,7 +138,7 @@ class Timeline:
             (
                 Launch(
                     *(place, items, size, dynamic),
-                    *(event.profile.queued, event.profile.start, event.profile.end),
+                    *stamps_ns(event),
                 )
                 for place, items, size, dynamic, event in self._launches
             ),

@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.profile.instrument import (
     HEADER,
+    MOST_RECORDS,
     RECORD_WORDS,
     SITE_WORDS,
     SPREAD,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Layout"]
 
-MOST_RECORDS = 1 << 20
 TRACED_ITEMS = 1 << 12
 TRACED_WORDS = 1 << 22
 TRACED_ACCESSES = 1 << 20

@@ -13,7 +13,6 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
-from clgraph.profile.counters import Residency, Totals, decoded_counters, decoded_trace
 from clgraph.profile.criteria import USUAL_BANKS
 from clgraph.profile.instrument import (
     HEADER,
@@ -24,8 +23,11 @@ from clgraph.profile.instrument import (
     flavour_of,
     instrumented,
 )
-from clgraph.profile.layout import Layout
-from clgraph.profile.timeline import place_of
+from clgraph.profile.passes.counters import Totals, decoded_counters
+from clgraph.profile.passes.layout import Layout
+from clgraph.profile.passes.residency import Residency
+from clgraph.profile.passes.timeline import place_of, stamps_ns
+from clgraph.profile.passes.traces import decoded_trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Allocation
     from clgraph.device.programs.kernel import Argument
     from clgraph.profile.instrument import Flavour
-    from clgraph.profile.timeline import Place
+    from clgraph.profile.passes.timeline import Place
 
 __all__ = ["Counting", "empty_barrier_cycles", "uses_counters"]
 
@@ -43,7 +45,9 @@ WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
 LOOK_S = 2.0  # for the counters of a kernel that is still running
 SHOWN = 60  # letters of a line
+MOST_PARTS = 256  # launches whose counters are kept apart
 ANSWER_S = 60.0  # a launch is bounded to a second of work, and counting may take fifty times that
+BUILDING_S = 600.0  # of a first launch, where drivers of processors build what is launched
 
 
 @dataclass(slots=True)
@@ -54,6 +58,7 @@ class _Twin:
     source: Instrumented
     # Device memory of the counters, grown where a launch needs more.
     table: Allocation | None = None
+    launched: bool = False
 
 
 @dataclass(slots=True)
@@ -61,9 +66,26 @@ class Counted:
     """What a pass found about one kernel."""
 
     residency: Residency = field(default_factory=Residency)
-    totals: Totals | None = None
-    per_group: list[float] = field(default_factory=list)
     times_ns: int = 0
+    parts: list[Totals] = field(default_factory=list)
+
+    @property
+    def totals(self) -> Totals | None:
+        """Counters of all launches so far; None where nothing counted."""
+        self._join()
+        return self.parts[0] if self.parts else None
+
+    def _join(self) -> None:
+        if len(self.parts) > 1:
+            first, *others = self.parts
+            first.add(*others)
+            self.parts[:] = [first]
+
+    def add(self, totals: Totals) -> None:
+        """Add those of a launch; not one by one, for a search may have thousands."""
+        self.parts.append(totals)
+        if len(self.parts) > MOST_PARTS:
+            self._join()
 
 
 class Counting:
@@ -126,16 +148,20 @@ class Counting:
         layout = Layout.of(twin.source, self._mask, groups, group_size)
         table = self._table(twin, kernel.device, layout)
         event = twin.kernel.launch(global_size, group_size, *args, table, observed=False)
+        is_built = twin.launched or not kernel.device.traits.is_cpu
+        limit_s = ANSWER_S if is_built else max(ANSWER_S, BUILDING_S)
         try:
-            wait(event, ANSWER_S)
+            wait(event, limit_s)
         except KernelTimeoutError as error:
             twin.table = None  # it is written to until the process ends
             raise KernelTimeoutError(
                 f"an instrumented {kernel.name} on {kernel.device.name} has not ended within "
-                f"{ANSWER_S:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
+                f"{limit_s:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
                 "the pass that counts, and please report this."
             ) from error
-        counted.times_ns += int(event.profile.end - event.profile.start)
+        twin.launched = True
+        _, begin_ns, end_ns = stamps_ns(event)
+        counted.times_ns += end_ns - begin_ns
         self._read(twin, table, layout, counted)
         return event
 
@@ -253,10 +279,7 @@ class Counting:
                 lanes=self._lanes_of(twin.kernel, layout.group_size),
                 banks=twin.kernel.device.traits.local_banks or USUAL_BANKS,
             )
-        if counted.totals is None:
-            counted.totals = totals
-        else:
-            counted.totals.add(totals)
+        counted.add(totals)
 
     def _lanes_of(self, kernel: Kernel, group_size: int) -> int:
         """Say how many work-items count as a SIMD group: those of the device, else 32 at most."""

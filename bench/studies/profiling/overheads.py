@@ -1,0 +1,146 @@
+"""What the pass TIME costs: kernels as they are, and those that note when they ran, by turns.
+
+``python -m bench.studies.profiling.overheads --device nvidia --output record.json --seconds 60``
+runs plans of `bench.studies.profiling.crossed`. Launches of a pass are waited for one by one, which
+takes its own time; so plain launches that are waited for are taken by turns as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clgraph import device as find_device
+from clgraph.device import wait
+from clgraph.device.observing import observed_by
+from clgraph.profile.instrument import Mask
+from clgraph.profile.passes.timeline import Timeline
+from clgraph.profile.passes.watching import Counting
+from clgraph.profile.running import runnable
+
+from ...runner import graphs as suite_graphs
+from ...runner import machine
+from .crossed import GRAPHS, PLANS, UNDIRECTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from clgraph import Device
+    from clgraph.device import Kernel
+    from clgraph.device.lazy import cl
+    from clgraph.device.programs.kernel import Argument
+
+__all__ = ["by_turns", "main", "summary"]
+
+ON = GRAPHS[:3]
+
+
+class _Alone(Timeline):
+    """Watches launches that are waited for one by one, as those of a pass are."""
+
+    def launch(
+        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
+    ) -> cl.Event:
+        event = super().launch(kernel, global_size, group_size, args)
+        wait(event)
+        return event
+
+
+def by_turns(call: Callable[[], Any], device: Device, rounds: int) -> dict[str, Any]:
+    """Time kernels as they are, waited for one by one, and with the pass TIME.
+
+    Returns
+    -------
+    dict
+        Seconds of all kernels of each run as ``plain_s``, ``alone_s`` and ``time_s``, the first run
+        of the pass, whose programs are new, as ``first_s``, and ``reasons`` of what was not
+        launched as it is.
+    """
+
+    def timed(watching: Timeline) -> float:
+        with observed_by(watching):
+            call()
+        return sum(one.end - one.start for one in watching.launches()) * 1e-9
+
+    counting, spent = Counting(Mask.TIME, device), 0
+
+    def instrumented() -> float:
+        nonlocal spent
+        with observed_by(counting):
+            call()
+        before, spent = spent, sum(each.times_ns for each in counting.found.values())
+        return (spent - before) * 1e-9
+
+    try:
+        timed(Timeline(device))
+        found: dict[str, Any] = {"first_s": instrumented()}
+        turns = [
+            (timed(Timeline(device)), timed(_Alone(device)), instrumented()) for _ in range(rounds)
+        ]
+    finally:
+        counting.release()
+    for name, times in zip(("plain_s", "alone_s", "time_s"), zip(*turns, strict=True), strict=True):
+        found[name] = list(times)
+    found["reasons"] = [*counting.run_stepped.values(), *counting.left_plain.values()]
+    return found
+
+
+def overhead(row: dict[str, Any], over: str = "plain_s") -> float:
+    """Give how much longer the pass took, median of the turns."""
+    pairs = zip(row["time_s"], row[over], strict=True)
+    return float(statistics.median(timed / plain for timed, plain in pairs)) - 1.0
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> str:
+    """Show what the pass takes, case by case and as a median."""
+    lines = [
+        f"{row['graph']:8} {row['plan']:22} {statistics.median(row['plain_s']) * 1e6:9.1f} us, "
+        f"TIME {overhead(row):+7.1%}, over launches alone {overhead(row, 'alone_s'):+7.1%}, "
+        f"first {row['first_s'] / statistics.median(row['plain_s']) - 1.0:+7.1%}"
+        f"{' ' + row['reasons'][0][:70] if row['reasons'] else ''}"
+        for row in rows
+    ]
+    if rows:
+        each = [overhead(row) for row in rows]
+        alone = [overhead(row, "alone_s") for row in rows]
+        lines.append(
+            f"{len(rows)} cases: median {statistics.median(each):.1%}, largest {max(each):.1%}; "
+            f"over launches alone {statistics.median(alone):.1%}, {max(alone):.1%}"
+        )
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser.add_argument("--graphs", nargs="+", default=list(ON), metavar="NAME")
+    parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=list(PLANS))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=60.0, help="begin nothing after these")
+    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
+    args = parser.parse_args(argv)
+    began, device = time.perf_counter(), find_device(args.device)
+    record: dict[str, Any] = {"machine": machine.describe(device, args.commit), "runs": []}
+    for name in args.plans:
+        weighted, make = PLANS[name]
+        for graph in args.graphs:
+            if time.perf_counter() - began > args.seconds:
+                break
+            found = suite_graphs.find(graph, weighted=weighted).graph
+            plan = make(found.symmetrized() if name in UNDIRECTED else found, device)
+            row = by_turns(runnable(plan), device, args.rounds)
+            record["runs"].append({"graph": graph, "plan": name, **row})
+    if args.output is not None:
+        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(summary(record["runs"]))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

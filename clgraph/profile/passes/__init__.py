@@ -1,0 +1,1 @@
+"""What the passes of a profile launch in the place of plain kernels, and what they find."""

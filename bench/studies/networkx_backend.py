@@ -49,6 +49,7 @@ BARS = (
     "all_pairs_shortest_path_length",
     "strongly_connected_components",
 )
+FEWEST = 10  # sources
 SHARES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 VERTICES = 15_000
 DENSITIES = (11, 5, 2)  # edges drawn for a vertex: all interactions, likely ones, the surest
@@ -202,8 +203,9 @@ def _searched(peer: Any, device: str, most: float, per_vertex: int) -> Iterator[
     for method in (ours.bfs, ours.sssp_distances):
         for first in ([0], list(range(SAMPLE))):  # builds the kernels of either way
             method(first, device=device, as_numpy=True)
-    for share in (share for share in SHARES if share <= most):
-        sources = rng.choice(n, max(int(share * n), 1), replace=False).tolist()
+    shares = [share for share in SHARES if share <= most]
+    for share in (FEWEST / n, *shares):
+        sources = rng.choice(n, max(round(share * n), 1), replace=False).tolist()
         for kind, weight in (("bfs", None), ("sssp", "weight")):
             method = ours.bfs if kind == "bfs" else ours.sssp_distances
             run = partial(method, sources, device=device, as_numpy=True)

@@ -212,6 +212,16 @@ def all_installed(monkeypatch):
 
 
 @pytest.mark.usefixtures("all_installed")
+def test_emulated_lanes_are_left_to_the_others_by_most_functions():
+    """Three of four have a case on the runtime beside it; of the fourth, none is preferred."""
+    specs = (shares.LAST, "intel")
+    cases = [Case(f"test_{at}", "star", device=spec) for at in range(1000) for spec in specs]
+    share, _ = shares.divided(cases, 1)
+    count = Counter(case.callspec.params["device"] for case in share)
+    assert sum(count.values()) == 1000
+    assert abs(count[shares.LAST] - 125) < 4 * 125**0.5
+
+
 def test_graphs_come_alike_often_and_every_runtime_in_some_functions():
     graphs = ("star", "path", "kron", "road", "loops")
     cases = [

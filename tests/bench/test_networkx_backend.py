@@ -12,7 +12,7 @@ pytest.importorskip("igraph")
 def test_21_the_sweep_compares_searches_components_and_construction(
     tmp_path, any_device, monkeypatch
 ):
-    """From 0.1 to 20 % of the vertices, at three densities, joules where there is a meter."""
+    """From ten and 0.1 to 20 % of the vertices, at three densities, joules if there is a meter."""
     name = "{}:{}".format(*any_device.index)
     kept = tmp_path / "record.json"
     monkeypatch.setattr(networkx_backend, "SAMPLE", 3)
@@ -22,7 +22,8 @@ def test_21_the_sweep_compares_searches_components_and_construction(
     networkx_backend.main()
     rows = json.loads(kept.read_text())["sweep"]
     assert len({row["edges_per_vertex"] for row in rows}) == 3
-    counts = [max(int(share * 300), 1) for share in (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)]
+    shares = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+    counts = [10, *(max(round(share * 300), 1) for share in shares)]
     for kind in ("bfs", "sssp"):
         assert [row["sources"] for row in rows if row["kind"] == kind] == counts * 3
     assert [row["kind"] for row in rows if not row["sources"]] == ["construction", "scc"] * 3

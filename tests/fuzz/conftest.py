@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[BEGAN] = ledger.now()
+    config.stash[BEGAN] = ledger.beginning()
     algorithms_list.using = config.getoption("--graph", default="usual")
 
 

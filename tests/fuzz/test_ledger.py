@@ -53,16 +53,30 @@ def test_signals_are_added():
     assert ledger.answers(runs) == {"count": 30, "below_5_ms": 22, "worst_ms": 80.0}
 
 
+def test_signals_of_an_idle_machine_are_a_sum_of_their_own():
+    """As soon as there are some; runs that do not say how loaded it was are none."""
+    figures = {"interruptions": 10, "below_5_ms": 9, "worst_ms": 20.0}
+    loads = ({"load": 11.0}, {"load": ledger.IDLE}, {})
+    runs = [run(1, **{ledger.MOMENTS: {"bfs": figures}}) | load for load in loads]
+    assert ledger.answers(runs)["count"] == 30
+    assert ledger.answers(runs, ledger.IDLE)["count"] == 10
+    assert [line for line in ledger.table(runs) if "idle" in line] == [
+        "Of 10 signals on an idle machine 9 were answered within 5 ms, the slowest after 20 ms."
+    ]
+    assert not [line for line in ledger.table(runs[::2]) if "idle" in line]
+
+
 def test_a_run_is_added_to_a_file(tmp_path):
     """With what failed; nothing but the file is left."""
     file = tmp_path / "ledger.json"
     reports = [("test_mutated_files", "mtx", "failed", {"inputs": 3})]
     efforts = {"seed": 5, "inputs": 9}
     for _ in range(2):
-        ledger.add(file, ledger.entry(ledger.now(), efforts, reports))
+        ledger.add(file, ledger.entry(ledger.beginning(), efforts, reports))
     first, second = ledger.load(file)
     assert first["tried"] == {"test_mutated_files": {"mtx": {"inputs": 3, "outcome": "failed"}}}
     assert second["asked"] == efforts
+    assert second["load"] >= 0
     assert list(tmp_path.iterdir()) == [file]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from networkx.utils.backends import _registered_algorithms as registered
 from nx_graphs import KINDS
+from scipy.sparse import csgraph
 
 from clgraph.interop.networkx import NetworkxGraph, backend, components, reachability
 from clgraph.interop.networkx.reachability import generations
@@ -816,6 +817,28 @@ def test_rounds_of_a_deep_graph_take_linear_work():
         return work_of(lambda: list(generations(graph)), reachability)
 
     assert work(800) < 4.5 * work(200)
+
+
+@pytest.mark.parametrize("promised", [True, False], ids=["as-now", "in-another-order"])
+@pytest.mark.parametrize("kind", [D, A, MD])
+def test_edges_lead_to_components_that_came_before(kind, promised, monkeypatch):
+    """Whatever order SciPy numbers the vertices of the contracted graph in."""
+    asked = csgraph.connected_components
+    given = []
+
+    def otherwise(matrix, **options):
+        count, labels = asked(matrix, **options)
+        given.append(matrix)
+        return count, labels if promised else labels[::-1]
+
+    monkeypatch.setattr(csgraph, "connected_components", otherwise)
+    graph = KINDS[kind]()
+    sets = list(nx.strongly_connected_components(graph, backend="clgraph"))
+    place = {node: at for at, members in enumerate(sets) for node in members}
+    assert all(place[u] >= place[v] for u, v in graph.edges())
+    assert len(place) == len(graph)
+    (matrix,) = given
+    assert matrix.nnz > 1
 
 
 def test_components_of_a_deep_graph_are_ordered_in_linear_work(monkeypatch):

@@ -77,7 +77,10 @@ def crossed_under(run, *case, **how):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(("size", "rounds"), [(1, 40), (16, 15)])
+# The former takes twice as long.
+@pytest.mark.parametrize(
+    ("size", "rounds"), [pytest.param(1, 40, marks=pytest.mark.long), (16, 15)]
+)
 def test_eight_resident_groups_cross_many_times(size, rounds):
     found = crossed_under(run_under_pocl_threads, 8, size, rounds, PATIENT, False)
     assert found == [[rounds] * 8, [0] * 8, 0]

@@ -12,7 +12,7 @@ from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets
-from clgraph.device.hardware.measured import LEVEL_SEARCHES, SINGLE_SIZE
+from clgraph.device.hardware.measured import LEVEL_SEARCHES, SHARED_SIZE, SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
 from clgraph.progress import report_progress
 
@@ -31,8 +31,9 @@ __all__ = ["Searcher", "Totals", "blocks_of", "check_method", "together"]
 METHODS = ("auto", "multi-search", "bit-parallel", "single")
 BLOCK_SHARE = 0.4  # of the free memory, for the distances of a block of sources
 MOST_BLOCK = 4096
-LEAST_SHARED = 32  # sources, for searches that share bits
-WIDTH = 512  # searches of a pass, roughly
+LEAST_SHARED, LEAST_SHARED_ALONE = 32, 10  # sources, for searches that share bits; on one lane
+WIDTH, WORD = 512, 32  # searches of a pass, roughly, and of one word of its rows
+LEVEL_WORDS = 2  # words of a row that what a level costs at any width would be
 LOOK_COST = 2  # of looking at a row of bits, in edges of a search of its own
 
 
@@ -186,15 +187,28 @@ class Searcher:
         """
         if self._method != "auto":
             return self._method == "bit-parallel" and self.graph.n > 0
-        if sources.size < LEAST_SHARED:
+        traits = self.device.traits
+        if sources.size < (LEAST_SHARED_ALONE if traits.lanes == 1 else LEAST_SHARED):
             return False
         graph = self.graph
         passes = -(-sources.size // WIDTH)
-        traits = self.device.traits
         if traits.lanes == 1:
-            return passes * (self.depth() + 1) * LEVEL_SEARCHES.on(traits) < sources.size
+            return passes * (self.depth() + 1) * self._level_searches(sources.size) < sources.size
         looks = LOOK_COST * passes * (self.depth() + 1) * graph.n
         return bool(looks < sources.size * (graph.n + graph.m))
+
+    def _level_searches(self, searches: int) -> float:
+        """Give how many searches of its own cost as much as a level of a pass, on one lane.
+
+        Narrow rows cost less. Of large graphs a search of its own, which pulls, looks at few edges
+        of many, and a pass at most of them.
+        """
+        graph, traits = self.graph, self.device.traits
+        full = LEVEL_SEARCHES.on(traits)
+        if graph.n + graph.m > SHARED_SIZE.on(traits):
+            return full
+        words = -(-min(searches, WIDTH) // WORD)
+        return full * (words + LEVEL_WORDS) / (WIDTH // WORD + LEVEL_WORDS)
 
     def _one_by_one(self) -> bool:
         """Decide how searches are run that share no bits."""

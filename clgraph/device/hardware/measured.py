@@ -214,6 +214,12 @@ LEVEL_SEARCHES = Constant(
     "c51f9e5",
     neutral=10,
 )
+SHARED_SIZE = Constant(
+    "vertices and edges up to which, on one lane, a level costs by its row's words: of 15,000"
+    " vertices 1.5 to 2.4 searches at one word, 11 to 15 at 16",
+    "2baf407",
+    neutral=500_000,
+)
 SINGLE_SIZE = Constant(
     "vertices and edges from which on, on one lane, single searches are faster than a group's",
     "c51f9e5",

@@ -94,6 +94,27 @@ def test_few_sources_or_deep_graphs_are_searched_singly(any_device):
 
 
 @pytest.mark.runtimes("pocl")
+def test_on_one_lane_narrow_rows_pay_from_ten_sources_on(device, monkeypatch):
+    """A pass costs by the words of its rows; of large graphs as much as the widest."""
+    graph = cg.generate.kron(10, seed=1)
+    searcher = Searcher(graph, device)
+
+    def least():
+        return next(
+            count for count in range(1, 600) if searcher._shares_bits(np.zeros(count, np.int64))
+        )
+
+    levels = searcher.depth() + 1
+    assert least() == multi_search_totals.LEAST_SHARED_ALONE == 10
+    one, all_of_them = (searcher._level_searches(count) for count in (1, 512))
+    assert one < 3 < all_of_them
+    assert least() > one * levels
+    monkeypatch.setattr(type(graph), "m", multi_search_totals.SHARED_SIZE.on(device.traits))
+    assert searcher._level_searches(1) == all_of_them
+    assert least() == all_of_them * levels + 1
+
+
+@pytest.mark.runtimes("pocl")
 def test_single_searches_on_one_lane(device):
     """There larger graphs are searched by BFS where bits are not shared: faster than by groups."""
     large = cg.generate.geometric(20_000, seed=2)

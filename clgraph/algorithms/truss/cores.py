@@ -10,7 +10,8 @@ import numpy as np
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import simple_graph
 from clgraph.algorithms.truss.config import CoresConfig
-from clgraph.algorithms.truss.peeling import NO_LEVEL, Incidence, Peeled, Peeling
+from clgraph.algorithms.truss.incidence import Incidence
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import CoresResult, PeelingStats
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan

@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.truss.narrowing import FEW_TRIANGLES, SHARES, Narrowing, Supports
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
+from clgraph.algorithms.truss.shape import lists_claimed
 from clgraph.engine.sweeps import SweepLog
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Greatest:
         self._config, self._edges = config, edges
         self._device, self._memory = device, memory
         self._narrowing = Narrowing(edges, device, memory)
+        self._claimed = lists_claimed(config, device.traits, edges.graph.max_degree)
         self._peeling: Peeling | None = None
         self._most: Callable[[], int] = lambda: 0
 
@@ -115,7 +117,7 @@ class Greatest:
             edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most())
             log.add_all(parts["narrow"])
             if edges is not None:
-                if not edges.may_list():
+                if not edges.may_list(claimed=self._claimed):
                     return None
                 found = self._searched(log, parts, edges, (k - 1, bound), simple, progress)
                 if found is not None:
@@ -141,7 +143,7 @@ class Greatest:
     ) -> Found | None:
         """List the triangles of a smaller graph and bisect; None where it has no such truss."""
         parts["list"] = SweepLog()
-        incidence = edges.lists(parts["list"])
+        incidence = edges.lists(parts["list"], claimed=self._claimed)
         log.add_all(parts["list"])
         peeling = self._peeling
         if peeling is None or (peeling.items, peeling.incidence.total) != (

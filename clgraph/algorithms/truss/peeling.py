@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.algorithms.truss.config import PeelingConfig
+    from clgraph.algorithms.truss.incidence import Incidence
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["NO_LEVEL", "STATE_BYTES", "Incidence", "Peeled", "Peeling", "copy"]
+__all__ = ["NO_LEVEL", "STATE_BYTES", "Peeled", "Peeling", "copy"]
 
 STAGES = ("FIND", "PEEL", "CLEAR", "COUNT", "COMPACT", "WRAP", "ROWS")
 STAMPS = 250  # rounds that a byte tells apart, beside alive and gone; even
@@ -52,73 +52,11 @@ HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
-ROWS_TYPE = "row_type"  # whatever rows are numbered by
-ROWS = {
-    "rows": (
-        (ROWS_TYPE, "begins", "[vertices + 1]", "read"),
-        ("uint", "lengths", "[vertices] in/out: of rows", "write"),
-        ("uint", "indices", "[m] in/out, ascending in each row", "write"),
-        ("uint", "edges", "[m] in/out: numbers of the edges there", "write"),
-        ("uint2", "ends", "[n]", "read"),
-        ("uint", "vertices", "", "value"),
-    ),
-    "lists": (
-        ("offset_t", "indptr", "[n + 1]", "read"),
-        ("uint2", "sides", "[indptr[n]] the other two edges of each triangle", "read"),
-    ),
-    "neighbours": (
-        ("offset_t", "indptr", "[n + 1]", "read"),
-        ("uint", "indices", "[m]", "read"),
-    ),
-}
 # Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether
 # a COUNT is to follow; the level. Those two share a field: with one more at hand, groups of 1,024
 # have no register left for it, and rounds of a mesh took half as long again.
 PAYLOAD = {"queue": 1, "list": 2, "length": 32, "stamp": 24, "level": 32}
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Incidence:
-    """What items are part of, as the kernel is rendered for and given it.
-
-    Attributes
-    ----------
-    kind : {"neighbours", "lists", "rows"}
-        See ``kernels_cl/truss/incidence.mako``.
-    arguments : tuple
-        The kernel's first.
-    total : int
-        Lengths of the rows of all items together.
-    reset : callable, optional
-        Enqueues what undoes a run's changes of these arrays.
-    row_type : str
-        What rows are numbered by.
-    max_degree : int
-        Of the graph.
-    """
-
-    kind: str
-    arguments: tuple[Argument, ...]
-    total: int
-    reset: Callable[[SweepLog], object] | None = None
-    row_type: str = "uint"
-    max_degree: int = 0
-
-    @property
-    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
-        """The kernel's first arguments: type, name, note and access of each."""
-        named = [
-            (self.row_type if kind == ROWS_TYPE else kind, *others)
-            for kind, *others in ROWS[self.kind]
-        ]
-        return tuple(named)  # type: ignore[arg-type]
-
-    @property
-    def bound(self) -> dict[str, Argument]:
-        """The same by name."""
-        names = (name for _, name, *_ in ROWS[self.kind])
-        return dict(zip(names, self.arguments, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +143,8 @@ class Peeling:
             alone=True,
         )
         # Places in an order are drawn round by round: nothing keeps what drifts from being early.
-        drift = 0 if ordered else drift_of(config, traits, incidence.kind, incidence.max_degree)
+        may_drift = not ordered and (incidence.kind != "lists" or incidence.claimed)
+        drift = drift_of(config, traits, incidence.kind, incidence.max_degree) if may_drift else 0
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds,
         # unless SIMD groups go on without waiting for the rest of theirs either.
         several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"

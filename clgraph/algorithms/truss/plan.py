@@ -15,6 +15,7 @@ from clgraph.algorithms.truss.greatest import Found, Greatest
 from clgraph.algorithms.truss.peeling import Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, raised, truss_order
+from clgraph.algorithms.truss.shape import lists_claimed
 from clgraph.device.hardware.measured import BISECTED_TRIANGLES
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
@@ -97,6 +98,8 @@ class Truss(Plan):
         self._greatest: Greatest | None = None
         self._before = self.device.ledger.used_bytes
         self.simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
+        drifts = lists_claimed(self.config, self.device.traits, self.simple.max_degree)
+        self._claimed = drifts and not ordered
         if self.simple.m:
             self._edges = Edges(self.simple, self.device, self._memory, progress)
 
@@ -322,11 +325,11 @@ class Truss(Plan):
         if held is not None and self._listed_fills == edges.fills:
             self.method = held.incidence.kind
             return held
-        wanted = self.config.triangles
+        wanted, claimed = self.config.triangles, self._claimed
         if held is not None:
             lists = held.incidence.kind == "lists"
         else:
-            lists = wanted == "lists" or (wanted is None and edges.may_list())
+            lists = wanted == "lists" or (wanted is None and edges.may_list(claimed=claimed))
         if lists and not edges.may_number():
             raise DeviceMemoryError(
                 f"lists of {edges.triangles} triangles cannot be numbered with 32 bits; use "
@@ -334,7 +337,7 @@ class Truss(Plan):
             )
         self._listed_fills = -1
         listing = parts["list"] = SweepLog()
-        incidence = edges.lists(listing) if lists else edges.rows(listing)
+        incidence = edges.lists(listing, claimed=claimed) if lists else edges.rows(listing)
         log.add_all(listing)
         self.method = incidence.kind
         if held is None:

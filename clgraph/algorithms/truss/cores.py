@@ -154,7 +154,7 @@ class Cores(Plan):
                 peeled.append(
                     peeling.run(
                         log,
-                        lambda: peeling.begin(log, self._degrees),
+                        self._degrees,
                         left=n,
                         levels=(0, NO_LEVEL) if k is None else (k - ABOVE, k - ABOVE),
                         progress=progress,

@@ -13,7 +13,7 @@ from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting
 from clgraph.algorithms.triangles.orient import BUCKETS, HeldRows, Orientation
 from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import copy
-from clgraph.device import load
+from clgraph.device import Mirror, load
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
@@ -99,6 +99,8 @@ class Edges:
         self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
+        self.supports.clear()  # what follows the last is never written
+        self._buckets: Mirror | None = None
         self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
         self._scan = Scan(device, np.uint32)
         self._tallied: Allocation | None = None
@@ -160,9 +162,8 @@ class Edges:
             turned.ready = False
             turned.fill(log)
         self._scan.enqueue(log, turned.outs, self.graph.n, self._firsts)
-        for array in (self._placed, self.supports):
-            event = array.clear()
-            log.add(event, event)
+        event = self._placed.clear()
+        log.add(event, event)
         self._counting.enqueue(log, "edge", {"found": self._placed})
         gathered = (*self._rows, self._placed, self.supports)
         self._sweeper.launch(log, self._kernels["gather"], *gathered)
@@ -199,20 +200,22 @@ class Edges:
         """Whether the edges are known to be in no triangle, without a look at their supports."""
         return not (self.stale or self._pending or self.triangles)
 
-    def bucketed(self, log: SweepLog) -> Allocation:
-        """Enqueue counting the edges of each bucket of supports above 0."""
+    def bucketed(self, log: SweepLog) -> Mirror:
+        """Enqueue counting the edges of each bucket of supports above 0; give what shows them."""
         buckets = self._array("support_buckets", BUCKETS)
+        if self._buckets is None:
+            self._buckets = Mirror(self._device, buckets, 0, BUCKETS)
         event = buckets.clear()
         log.add(event, event)
         counted = (self.supports, np.uint32(self.count), buckets)
         self._sweeper.launch(log, self._kernels["histogram"], *counted)
-        return buckets
+        return self._buckets
 
     def histogram(self, log: SweepLog) -> NDArray[np.uint32]:
         """Count the edges of each bucket of supports above 0, and wait."""
         buckets = self.bucketed(log)
-        log.wait()
-        return buckets.read()
+        buckets.refresh()
+        return buckets.words
 
     def tally(self, log: SweepLog, least: int) -> None:
         """Enqueue what counts the edges of so many triangles at least, row by row."""

@@ -10,6 +10,7 @@ from clgraph.algorithms.truss.narrowing import FEW_TRIANGLES, SHARES, Narrowing,
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
 from clgraph.algorithms.truss.shape import lists_claimed
+from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.sweeps import SweepLog
 
 if TYPE_CHECKING:
@@ -100,11 +101,17 @@ class Greatest:
         """Search; None where a smaller graph would not pay, or its lists do not fit."""
         whole, most = self._edges, simple.max_degree + 1
         buckets = whole.bucketed(log)
-        self._most = lambda: Supports(buckets.read()).bound(most)
+        # The host reads them while triangles are being listed.
+        copying = buckets.enqueue()
+
+        def known() -> Supports:
+            finish_copy(copying)
+            return Supports(buckets.words)
+
+        self._most = lambda: known().bound(most)
         if 0 < whole.triangles <= FEW_TRIANGLES:  # from a run before: nobody waits for buckets yet
             return None
-        log.wait()
-        supports = Supports(buckets.read())
+        supports = known()
         self._bound(supports.bound(most))
         if supports.triangles <= FEW_TRIANGLES:
             return None
@@ -165,7 +172,7 @@ class Greatest:
             peeled = [
                 peeling.run(
                     log,
-                    lambda: peeling.begin(log, edges.supports),
+                    edges.supports,
                     left=peeling.items,
                     levels=(low + 1 - ABOVE, NO_LEVEL),
                     progress=progress,
@@ -179,7 +186,7 @@ class Greatest:
         log.add(event, event)
         edges.mark(log, peeling.numbers, numbers, simple, marks)
         if numbers:
-            left = int(np.count_nonzero(peeling.numbers.read() == k))
+            left = peeling.removed_at(k + 1 - ABOVE, peeled[0])
         return Found(
             k,
             left,

@@ -44,6 +44,19 @@ def test_following_changes_costs_a_tenth_of_finding_anew():
         assert max(uniform[change]["kernel_ms"]) < record["aim"] * record["anew_ms"]
 
 
+def test_ten_times_networkx_and_faster_than_other_libraries_in_one_run():
+    """On a processor: truss numbers, which one of them has, and core numbers, which all have."""
+    cases = json.loads((RESULTS / "pocl-20261123-truss.json").read_text("utf-8"))["cases"]
+    had = {}
+    for case in cases:
+        compared = {name: peer for name, peer in case["peers"].items() if peer["status"] == "ok"}
+        ratios = {name: peer["ratio"]["median"] for name, peer in compared.items()}
+        assert ratios["networkx"] > 10
+        assert min(peer["ratio"]["interval"][0] for peer in compared.values()) > 1
+        had[case["algorithm"]] = set(ratios)
+    assert had == {"truss": {"networkx"}, "cores": {"networkx", "igraph", "networkit"}}
+
+
 def test_the_seed_s_graphs(monkeypatch, capsys, pocl, tmp_path):
     """Speed-ups beside those printed; KT-22 in the same record."""
 

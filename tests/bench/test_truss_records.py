@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+
 import clgraph as cg
 from bench.studies import truss
 from bench.studies.trusses import seed
@@ -55,6 +57,19 @@ def test_ten_times_networkx_and_faster_than_other_libraries_in_one_run():
         assert min(peer["ratio"]["interval"][0] for peer in compared.values()) > 1
         had[case["algorithm"]] = set(ratios)
     assert had == {"truss": {"networkx"}, "cores": {"networkx", "igraph", "networkit"}}
+
+
+def test_generated_graphs_are_of_the_seed_that_is_recorded(capsys, tmp_path):
+    file = tmp_path / "truss.json"
+    argv = ["--device", "pocl", "--scale", "8", "--graphs", "mesh", "--seed", "7"]
+    assert truss.main([*argv, "--output", str(file)]) == 0
+    record = json.loads(file.read_text("utf-8"))
+    assert (record["seed"], list(record["graphs"])) == (7, ["mesh"])
+    assert "mesh" in capsys.readouterr().out
+    for name in ("mesh", "rgg", "kron", "road"):
+        one, same, other = (truss.makers(8, None, seed)[name]() for seed in (7, 7, 8))
+        np.testing.assert_array_equal(one.indices, same.indices)
+        assert not np.array_equal(one.indices, other.indices)
 
 
 def test_the_seed_s_graphs(monkeypatch, capsys, pocl, tmp_path):

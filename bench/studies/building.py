@@ -19,7 +19,8 @@ from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.truss.config import TrussConfig
-from clgraph.algorithms.truss.peeling import Incidence, Peeling
+from clgraph.algorithms.truss.incidence import Incidence
+from clgraph.algorithms.truss.peeling import Peeling
 from clgraph.cluster.ranks.comm import Together
 from clgraph.device import Memory
 from clgraph.engine.resident import resident

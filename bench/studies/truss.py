@@ -60,10 +60,10 @@ METERED = ("kron", "soc-slashdot0902")
 SEED_POWER_W = 350.0
 
 
-def triangulated(side: int) -> Graph:
+def triangulated(side: int, seed: int) -> Graph:
     """Give a square grid with one diagonal in every cell, drawn."""
     place = np.arange(side * side).reshape(side, side)
-    first = np.random.default_rng(SEED).integers(0, 2, (side - 1, side - 1)).astype(bool)
+    first = np.random.default_rng(seed).integers(0, 2, (side - 1, side - 1)).astype(bool)
     pairs = [
         (place[:, :-1], place[:, 1:]),
         (place[:-1], place[1:]),
@@ -74,7 +74,7 @@ def triangulated(side: int) -> Graph:
     return from_edges(sources, targets, n=side * side, directed=False, symmetrize=True)
 
 
-def makers(scale: int, data: Path | None) -> dict[str, Callable[[], Graph]]:
+def makers(scale: int, data: Path | None, seed: int = SEED) -> dict[str, Callable[[], Graph]]:
     """Graphs by name; generated ones have about ``2**scale`` vertices, mesh and road more."""
     side = round(2 ** (scale / 2))
     mesh, road = side * 1500 // 1024, side * 2000 // 1024
@@ -83,11 +83,11 @@ def makers(scale: int, data: Path | None) -> dict[str, Callable[[], Graph]]:
         return lambda: find(name, Places(data=data)).graph
 
     return {
-        "road": lambda: generate.road(road, road, seed=SEED),
-        "mesh": lambda: triangulated(mesh),
-        "rgg": lambda: generate.geometric(1 << scale, seed=SEED),
+        "road": lambda: generate.road(road, road, seed=seed),
+        "mesh": lambda: triangulated(mesh, seed),
+        "rgg": lambda: generate.geometric(1 << scale, seed=seed),
         **{name: real(name) for name in REAL},
-        "kron": lambda: generate.kron(scale, seed=SEED),
+        "kron": lambda: generate.kron(scale, seed=seed),
     }
 
 
@@ -251,6 +251,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device")
     parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=SEED, help="of generated graphs")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--graphs", help="names of those wanted, with commas; default all")
     parser.add_argument("--energy", action="store_true", help="joules of every graph")
@@ -263,14 +264,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
     record: dict[str, Any] = machine.head_of("truss", device) | {
         "scale": args.scale,
-        "seed": SEED,
+        "seed": args.seed,
         "repeats": REPEATS,
         "seed_power_w": SEED_POWER_W,
         "graphs": {},
         "left_out": {},
     }
     shapes, drifts = (list(filter(None, each.split(","))) for each in (args.shapes, args.drifts))
-    for name, make in makers(args.scale, args.data).items():
+    for name, make in makers(args.scale, args.data, args.seed).items():
         if args.graphs and name not in args.graphs.split(","):
             continue
         if time.perf_counter() - began > args.seconds:

@@ -190,6 +190,7 @@ class Driver:
         order: Iterable[int] = (),
         between: Callable[[], object] | None = None,
         restart: Callable[[], object] | None = None,
+        beside: Mirror | None = None,
     ) -> Outcome:
         """Run all stages.
 
@@ -205,6 +206,8 @@ class Driver:
         restart : callable, optional
             Called before a search that gave up is run again, to prepare what the first stage does
             not.
+        beside : Mirror, optional
+            Of what else is to be known after each pause and in the end: no other wait is needed.
 
         Raises
         ------
@@ -222,7 +225,7 @@ class Driver:
         if self._config.synchronisation == "persistent" and (
             watching is None or watching.has_room(self._kernel, self.groups, group_size)
         ):
-            outcome = self._persistent(args, between)
+            outcome = self._persistent(args, between, beside)
             if outcome is not None:
                 return outcome
             log.warning(
@@ -240,10 +243,13 @@ class Driver:
             self._begin()
         if watching is not None:
             watching.stepping(self._kernels)
-        return self._stepped(args, order, between)
+        return self._stepped(args, order, between, beside)
 
     def _persistent(
-        self, args: Sequence[Argument], between: Callable[[], object] | None
+        self,
+        args: Sequence[Argument],
+        between: Callable[[], object] | None,
+        beside: Mirror | None,
     ) -> Outcome | None:
         config = self._config
         flags = FLAG_SINGLE_GROUP if config.single_group else 0
@@ -252,7 +258,7 @@ class Driver:
         launches = 1
         first = last = self._launch(args, 0, flags)
         while True:
-            self._mirror.refresh()
+            self._mirror.refresh(beside)
             if self._word(_ABORTED):
                 return None
             status = self._word(_STATUS)
@@ -272,6 +278,7 @@ class Driver:
         args: Sequence[Argument],
         order: Iterable[int],
         between: Callable[[], object] | None,
+        beside: Mirror | None,
     ) -> Outcome:
         flags = FLAG_STEPPED | (FLAG_SINGLE_GROUP if self._config.single_group else 0)
         launches = 1
@@ -284,7 +291,7 @@ class Driver:
                 for kernel in self._kernels:
                     last = self._launch(args, launches, flags, kernel)
                     launches += 1
-            self._mirror.refresh()
+            self._mirror.refresh(beside)
             if self._word(_STATUS) == STATUS_DONE:
                 return self._outcome("stepped", (first, last), launches)
             if between:

@@ -4,9 +4,8 @@
 ## down to the level need not wait for the others before it takes from the counts of that item's
 ## company. It goes on as often as `drift` says; what is left then, or finds no room, is queued.
 ##
-## declarations()   at file scope
 ## rounds()         in PEEL: the queue, with what follows from it
-## keep(lost, item) a removed item, for a later round of this SIMD group
+## keep(lost, item, length)   a removed item, and its row's length, for a later round of this SIMD group
 ## In scope         now, slot, state, fresh, current, queue_from, queue_to; the queue's begin_stage()
 ## Called by        all work-items, in uniform control flow; no barriers
 ## Edges            of LANES items at most, in one row, of which each lane takes one at a time: rounds are
@@ -15,43 +14,19 @@
 ## Stamps: what goes has that of this stage's queue; only what is left for the next has that of the next.
 ##
 ## Races: which edge of a triangle goes first is not known while groups are in different rounds, so the
-## triangle itself is claimed: one bit, at its place in the shortest row that it is in. It is taken off
-## once, by whoever claims it. A status that is read too early says ALIVE of who is about to go, whose
-## count matters to nobody any more; one that says otherwise stays so. What a level removes depends on
-## neither, but how many rounds it takes does.
-
-## Places of a row that are looked at together.
-<%! SCANNED = 4 %>
+## triangle itself is claimed, by one bit (`places`). It is taken off once, by whoever claims it. A status
+## that is read too early says ALIVE of who is about to go, whose count matters to nobody any more; one
+## that says otherwise stays so. What a level removes depends on neither, but how many rounds it takes does.
+##
+## A chain of removals waits for memory three times an edge: for what is in its row, for the claim, and for
+## the counts. So claims are not made to wait for statuses (nobody asks again for a triangle that is none
+## any more), and lengths of rows come along with both, although most are not needed: whoever goes next
+## finds where its row begins in the cache.
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 <%namespace name="search" file="/balance/shared/search.mako"/>
-
-<%def name="declarations()">
-% if incident == "lists":
-// Whether nobody has claimed the triangle that edge u is in at place e, and that is in a row, too.
-static int claim_triangle(__global const offset_t *indptr, __global const uint2 *sides, volatile __global uint *claims,
-                          const uint u, const offset_t e, const uint row, const uint length) {
-    offset_t place = e;
-    if (row != u) {
-        // Two edges that meet are in one triangle at most; if in no place before, it is in the last.
-        const offset_t begin = indptr[row];
-        const uint last = length - 1u;
-        uint at = last;
-        for (uint first = 0u; first < last && at == last; first += ${SCANNED}u) {
-            % for k in reversed(range(SCANNED)):
-            const uint2 both${k} = sides[begin + min(first + ${k}u, last)];
-            if (both${k}.x == u || both${k}.y == u) at = min(first + ${k}u, last);
-            % endfor
-        }
-        place = begin + at;
-    }
-    const uint bit = 1u << (place & 31u);
-    return !(atomic_or(claims + (place >> 5), bit) & bit);
-}
-% endif
-</%def>
 
 <%def name="rounds()">
 uint items_left = 0u;       // of those that this lane removed, less those that it queued
@@ -71,7 +46,7 @@ const uint entries = max(1u, min((uint)LANES, now.length / (GROUP_LANES * now.me
         const int has_item = taken_from + lane_id() < past_taken;
         const uint my_item = buffer[has_item ? taken_from + lane_id() : taken_from];
         const offset_t my_begin = ENTRY_BEGIN(my_item);
-        const uint my_degree = has_item ? ENTRY_DEGREE(my_item) : 0u;
+        const uint my_degree = has_item && now.level ? ROW_LENGTH(my_item) : 0u;   // at 0 nothing is left in rows
         const uint my_rank = lane_scan_exclusive_add(my_degree);
         const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
         for (uint first = 0u; first < total; first += LANES) {
@@ -98,30 +73,25 @@ found_edges = edges_left;
 <%def name="visit()">
 % if incident == "neighbours":
 const uint v = active ? indices[e] : 0u;
+const uint length_v = ROW_LENGTH(v);
 // Of who has gone nobody asks for the count, so it is not asked first whether somebody has.
 const int lost = active && atomic_dec(&counts[v]) == now.level + 1u;
-${keep("lost", "v")}
+${keep("lost", "v", "length_v")}
 % else:
-uint f = 0u, g = 0u;
+uint f = 0u, g = 0u, length_f = 0u, length_g = 0u;
 int lost_f = 0, lost_g = 0;
 if (active) {
     const uint2 both = sides[e];
+    const uint place = places[e], bit = 1u << (place & 31u);
     f = both.x;
     g = both.y;
     const uint of_f = status[f], of_g = status[g];
-    uint row = u, length = ROW_LENGTH(u);
-    % for edge in "fg":
-    const uint length_${edge} = ROW_LENGTH(${edge});
-    if (length_${edge} < length || (length_${edge} == length && ${edge} < row)) {
-        row = ${edge};
-        length = length_${edge};
-    }
-    % endfor
+    length_f = ROW_LENGTH(f);
+    length_g = ROW_LENGTH(g);
+    const int mine = !(atomic_or(claims + (place >> 5), bit) & bit);
     const int f_there = of_f == ALIVE || of_f == fresh || of_f == current;
     const int g_there = of_g == ALIVE || of_g == fresh || of_g == current;
-    // No row is empty; but so lengths come while statuses do, not after them.
-    const int wanted = (f_there & g_there & (of_f == ALIVE || of_g == ALIVE)) & (length != 0u);
-    if (wanted && claim_triangle(indptr, sides, claims, u, e, row, length)) {
+    if (mine & f_there & g_there) {
         uint was_f = NO_COUNT, was_g = NO_COUNT;
         if (of_f == ALIVE) was_f = atomic_dec(&counts[f]);
         if (of_g == ALIVE) was_g = atomic_dec(&counts[g]);
@@ -129,15 +99,15 @@ if (active) {
         lost_g = was_g == now.level + 1u;
     }
 }
-${keep("lost_f", "f")}
-${keep("lost_g", "g")}
+${keep("lost_f", "f", "length_f")}
+${keep("lost_g", "g", "length_g")}
 % endif
 </%def>
 
-<%def name="keep(lost, item)">
+<%def name="keep(lost, item, length)">
 {
     if (${lost}) {
-        ${incidence.remove(item, "current")}
+        ${incidence.remove(item, "current", length)}
         ++items_left;
     }
     const lanemask_t keeping = lane_ballot(${lost});

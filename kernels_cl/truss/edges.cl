@@ -165,3 +165,33 @@ ${rows()}\
         }
     </%self:each_edge>
 }
+
+// Where each triangle is claimed: at its place in the shortest of the three lists that it is in, whichever
+// of its edges asks; of lists as short, in that of the least number.
+__kernel KERNEL void edges_claim(
+    __global const uint *restrict lists,        // [edges + 1]
+    __global const uint2 *restrict sides,       // [lists[edges]] the other two edges of each triangle
+    const uint edges,
+    __global uint *places)                      // [lists[edges]] out
+{
+    <%share:each_item count="edges">
+        const uint begin = lists[item], length = lists[item + 1u] - begin;
+        for (uint i = 0u; i < length; ++i) {
+            const uint2 both = sides[begin + i];
+            uint least = item, shortest = length, at = i;
+            % for side in "xy":
+            const uint length_${side} = lists[both.${side} + 1u] - lists[both.${side}];
+            if (length_${side} < shortest || (length_${side} == shortest && both.${side} < least)) {
+                least = both.${side};
+                shortest = length_${side};
+            }
+            % endfor
+            if (least != item) {
+                // Two edges that meet are in one triangle at most.
+                at = 0u;
+                for (uint2 there = sides[lists[least]]; there.x != item && there.y != item; there = sides[lists[least] + at]) ++at;
+            }
+            places[begin + i] = lists[least] + at;
+        }
+    </%share:each_item>
+}

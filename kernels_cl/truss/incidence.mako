@@ -9,7 +9,7 @@
 ##                    `by_one_group`: in a round of one group
 ## recount(count)     a body over all survivors: counts what each still has
 ## drop_rows()        with "rows": drops edges that are gone from the rows, which stay ascending
-## remove(item, stamp)  marks an item that this stage removes
+## remove(item, stamp, length)   marks an item that this stage removes; its row's length, where it is known
 ## In scope           now, fresh, current, offset, found_edges, and what the kernel declares
 ##
 ## A triangle {e, f, g} is lost in the round that removes the first of its edges. With e alone, f and
@@ -90,13 +90,13 @@ ${queue.push(lost, item, "queue_to")}
 % endif
 </%def>
 
-<%def name="remove(item, stamp)">
+<%def name="remove(item, stamp, length='')">
 status[${item}] = (uchar)${stamp};
 numbers[${item}] = now.level + offset;
 % if ordered:
 removals[${item}] = atomic_inc(&control[REMOVALS]);   // those of a round have gone before the next one's
 % endif
-if (now.level) found_edges += ROW_LENGTH(${item});
+if (now.level) found_edges += ${length or f"ROW_LENGTH({item})"};
 </%def>
 
 ## Declares f and g, the other edges of a triangle of edge u, if `paired`.

@@ -58,9 +58,6 @@ ${stage.constants(stages, "u")}\
 #define NO_COUNT 0xffffffffu
 ${stage.constants(control)}\
 ${incidence.declarations()}
-% if drift:
-${drift_rounds.declarations()}
-% endif
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void truss_peel(
 ${signature.parameters()}\

@@ -8,6 +8,7 @@ import pytest
 
 from clgraph.device import Memory, wait
 from clgraph.device.lazy import cl
+from clgraph.device.native import KernelHandle
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
@@ -45,6 +46,35 @@ def test_arguments_of_every_kind(device, program):
         assert y.read().tolist() == [scale * (i * a + b) for i in range(16)]
     wait(kernel.launch(16, 4, x.buffer, y.buffer, U32(9), *args[1:]))
     assert y.read().tolist() == [i * 9 + 3 for i in range(16)]
+
+
+def test_equal_integers_are_not_handed_over_again(device, program, monkeypatch):
+    """Other objects of the same value; of floats, whose zeros have two signs, all are."""
+    memory = Memory(device)
+    x, y = memory.upload("x", np.arange(4, dtype=U32)), memory.allocate("y", 4, U64)
+    kernel = program.kernel("affine")
+    scratch = cl.LocalMemory(16)
+    wait(kernel.launch(4, 4, x, y, U32(2), U64(3), F32(0.0), scratch))
+    handed = []
+    original = KernelHandle.set_bytes
+
+    def noted(handle, index, value):
+        handed.append(index)
+        original(handle, index, value)
+
+    monkeypatch.setattr(KernelHandle, "set_bytes", noted)
+    for a, b, scale, expected in (
+        (2, 3, 0.0, [4]),
+        (2, 4, 0.0, [3, 4]),
+        (7, 4, -0.0, [2, 4]),
+        (7, 4, 1.0, [4]),
+    ):
+        handed.clear()
+        wait(kernel.launch(4, 4, x, y, U32(a), U64(b), F32(scale), scratch))
+        assert handed == expected
+        assert y.read().tolist() == [int(scale) * (i * a + b) for i in range(4)]
+    with pytest.raises(ClgraphError):
+        kernel.launch(4, 4, x, y, U64(7), U64(4), F32(1), scratch)
 
 
 def test_arguments_change_with_the_memory_behind_them(device, program):

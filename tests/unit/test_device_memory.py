@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clgraph.device import Memory
+from clgraph.device import Memory, Mirror
 from clgraph.device.lazy import cl
 from clgraph.device.memory import allocation as memory_module
 from clgraph.device.memory import allocator, budget
@@ -82,6 +82,27 @@ def test_long_copies_go_in_pieces_and_tell_of_progress(memory, monkeypatch):
     np.testing.assert_array_equal(there.read(), array)
     what = "copying array to the device"
     assert told == [(4000, 10000, what), (8000, 10000, what), (10000, 10000, what)]
+
+
+def test_what_is_read_later_is_as_it_was(memory):
+    """What is enqueued behind the copy does not change it."""
+    held = memory.upload("held", np.arange(10, dtype=np.uint32))
+    some, all_of_it = held.read_later(3), held.read_later(10)
+    held.write(np.zeros(10, np.uint32))
+    np.testing.assert_array_equal(some(), [0, 1, 2])
+    np.testing.assert_array_equal(all_of_it(), np.arange(10))
+    with pytest.raises(InvalidArgumentError, match="cannot read 11"):
+        held.read_later(11)
+
+
+def test_mirrors_are_refreshed_together(memory, any_device):
+    held = memory.upload("held", np.arange(8, dtype=np.uint32))
+    front, back = Mirror(any_device, held, 0, 3), Mirror(any_device, held, 6, 2)
+    front.refresh(back)
+    assert (front.words.tolist(), back.words.tolist()) == ([0, 1, 2], [6, 7])
+    held.clear()
+    front.refresh()
+    assert (front.words.tolist(), back.words.tolist()) == ([0, 0, 0], [6, 7])
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.float64])

@@ -10,7 +10,8 @@ import numpy as np
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import simple_graph
 from clgraph.algorithms.truss.config import CoresConfig
-from clgraph.algorithms.truss.peeling import NO_LEVEL, Incidence, Peeled, Peeling
+from clgraph.algorithms.truss.incidence import Incidence
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import CoresResult, PeelingStats
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
@@ -153,7 +154,7 @@ class Cores(Plan):
                 peeled.append(
                     peeling.run(
                         log,
-                        lambda: peeling.begin(log, self._degrees),
+                        self._degrees,
                         left=n,
                         levels=(0, NO_LEVEL) if k is None else (k - ABOVE, k - ABOVE),
                         progress=progress,

@@ -11,8 +11,9 @@ import numpy as np
 from clgraph.algorithms.triangles.config import Merge, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting
 from clgraph.algorithms.triangles.orient import BUCKETS, HeldRows, Orientation
-from clgraph.algorithms.truss.peeling import Incidence, copy
-from clgraph.device import load
+from clgraph.algorithms.truss.incidence import Incidence
+from clgraph.algorithms.truss.peeling import copy
+from clgraph.device import Mirror, load
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Edges"]
 
-KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark")
+KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark", "claim")
 
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
 SIDE_BYTES = 8  # of an edge's list, for each of its triangles
+PLACE_BYTES = 4  # beside that, where triangles are claimed
 LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle goes
 
 
@@ -97,6 +99,8 @@ class Edges:
         self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
+        self.supports.clear()  # what follows the last is never written
+        self._buckets: Mirror | None = None
         self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
         self._scan = Scan(device, np.uint32)
         self._tallied: Allocation | None = None
@@ -158,9 +162,8 @@ class Edges:
             turned.ready = False
             turned.fill(log)
         self._scan.enqueue(log, turned.outs, self.graph.n, self._firsts)
-        for array in (self._placed, self.supports):
-            event = array.clear()
-            log.add(event, event)
+        event = self._placed.clear()
+        log.add(event, event)
         self._counting.enqueue(log, "edge", {"found": self._placed})
         gathered = (*self._rows, self._placed, self.supports)
         self._sweeper.launch(log, self._kernels["gather"], *gathered)
@@ -174,21 +177,22 @@ class Edges:
             self._turned.ready, self._filled = True, self._begun
         self._pending = False
 
-    def list_bytes(self) -> int:
+    def list_bytes(self, *, claimed: bool) -> int:
         """Predict the device memory that `lists` takes."""
-        return 3 * SIDE_BYTES * self.triangles + LIST_BYTES * self.count
+        entry = SIDE_BYTES + PLACE_BYTES * claimed
+        return 3 * entry * self.triangles + LIST_BYTES * self.count
 
     def may_number(self) -> bool:
         """Report whether places in lists of all triangles fit 32 bits."""
         return self.triangles <= MOST_LISTED
 
-    def may_list(self) -> bool:
+    def may_list(self, *, claimed: bool) -> bool:
         """Report whether lists of all triangles fit the device, beside what it holds already."""
         largest = self._device.traits.max_alloc_bytes
         return (
             self.may_number()
             and 3 * SIDE_BYTES * self.triangles <= largest
-            and self.list_bytes() <= self._memory.free_bytes
+            and self.list_bytes(claimed=claimed) <= self._memory.free_bytes
         )
 
     @property
@@ -196,20 +200,22 @@ class Edges:
         """Whether the edges are known to be in no triangle, without a look at their supports."""
         return not (self.stale or self._pending or self.triangles)
 
-    def bucketed(self, log: SweepLog) -> Allocation:
-        """Enqueue counting the edges of each bucket of supports above 0."""
+    def bucketed(self, log: SweepLog) -> Mirror:
+        """Enqueue counting the edges of each bucket of supports above 0; give what shows them."""
         buckets = self._array("support_buckets", BUCKETS)
+        if self._buckets is None:
+            self._buckets = Mirror(self._device, buckets, 0, BUCKETS)
         event = buckets.clear()
         log.add(event, event)
         counted = (self.supports, np.uint32(self.count), buckets)
         self._sweeper.launch(log, self._kernels["histogram"], *counted)
-        return buckets
+        return self._buckets
 
     def histogram(self, log: SweepLog) -> NDArray[np.uint32]:
         """Count the edges of each bucket of supports above 0, and wait."""
         buckets = self.bucketed(log)
-        log.wait()
-        return buckets.read()
+        buckets.refresh()
+        return buckets.words
 
     def tally(self, log: SweepLog, least: int) -> None:
         """Enqueue what counts the edges of so many triangles at least, row by row."""
@@ -245,10 +251,11 @@ class Edges:
         where = (*rows, held.indptr, held.indices)
         self._sweeper.launch(log, self._kernels["mark"], *self._rows, *where, marks)
 
-    def lists(self, log: SweepLog) -> Incidence:
+    def lists(self, log: SweepLog, *, claimed: bool) -> Incidence:
         """Enqueue what lists the triangles of every edge by its other two edges.
 
-        Their number has to be known: by `finish`, or from an earlier fill of the same edges.
+        Their number has to be known: by `finish`, or from an earlier fill of the same edges. Where
+        SIMD groups are to go on by themselves triangles have to be `claimed`.
         """
         total = 3 * self.triangles
         begins = self._array("list_begins", self.count + 1)
@@ -259,7 +266,13 @@ class Edges:
             copy(log, self._device, begins, cursors)
             given = {"numbered": self._firsts, "cursors": cursors, "found": sides}
             self._counting.enqueue(log, "sides", given)
-        return Incidence("lists", (begins, sides), total, max_degree=self.graph.max_degree)
+        arrays = [begins, sides]
+        if claimed:
+            arrays.append(self._array("claiming_places", max(total, 1)))
+            wanted = (begins, sides, np.uint32(self.count), arrays[-1])
+            self._sweeper.launch(log, self._kernels["claim"], *wanted)
+        degree = self.graph.max_degree
+        return Incidence("lists", tuple(arrays), total, max_degree=degree, claimed=claimed)
 
     def rows(self, log: SweepLog) -> Incidence:
         """Give every row the numbers of its edges, and every edge its ends."""

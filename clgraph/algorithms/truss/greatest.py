@@ -9,6 +9,8 @@ import numpy as np
 from clgraph.algorithms.truss.narrowing import FEW_TRIANGLES, SHARES, Narrowing, Supports
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
+from clgraph.algorithms.truss.shape import lists_claimed
+from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.sweeps import SweepLog
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class Greatest:
         self._config, self._edges = config, edges
         self._device, self._memory = device, memory
         self._narrowing = Narrowing(edges, device, memory)
+        self._claimed = lists_claimed(config, device.traits, edges.graph.max_degree)
         self._peeling: Peeling | None = None
         self._most: Callable[[], int] = lambda: 0
 
@@ -98,11 +101,17 @@ class Greatest:
         """Search; None where a smaller graph would not pay, or its lists do not fit."""
         whole, most = self._edges, simple.max_degree + 1
         buckets = whole.bucketed(log)
-        self._most = lambda: Supports(buckets.read()).bound(most)
+        # The host reads them while triangles are being listed.
+        copying = buckets.enqueue()
+
+        def known() -> Supports:
+            finish_copy(copying)
+            return Supports(buckets.words)
+
+        self._most = lambda: known().bound(most)
         if 0 < whole.triangles <= FEW_TRIANGLES:  # from a run before: nobody waits for buckets yet
             return None
-        log.wait()
-        supports = Supports(buckets.read())
+        supports = known()
         self._bound(supports.bound(most))
         if supports.triangles <= FEW_TRIANGLES:
             return None
@@ -115,7 +124,7 @@ class Greatest:
             edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most())
             log.add_all(parts["narrow"])
             if edges is not None:
-                if not edges.may_list():
+                if not edges.may_list(claimed=self._claimed):
                     return None
                 found = self._searched(log, parts, edges, (k - 1, bound), simple, progress)
                 if found is not None:
@@ -141,7 +150,7 @@ class Greatest:
     ) -> Found | None:
         """List the triangles of a smaller graph and bisect; None where it has no such truss."""
         parts["list"] = SweepLog()
-        incidence = edges.lists(parts["list"])
+        incidence = edges.lists(parts["list"], claimed=self._claimed)
         log.add_all(parts["list"])
         peeling = self._peeling
         if peeling is None or (peeling.items, peeling.incidence.total) != (
@@ -163,7 +172,7 @@ class Greatest:
             peeled = [
                 peeling.run(
                     log,
-                    lambda: peeling.begin(log, edges.supports),
+                    edges.supports,
                     left=peeling.items,
                     levels=(low + 1 - ABOVE, NO_LEVEL),
                     progress=progress,
@@ -177,7 +186,7 @@ class Greatest:
         log.add(event, event)
         edges.mark(log, peeling.numbers, numbers, simple, marks)
         if numbers:
-            left = int(np.count_nonzero(peeling.numbers.read() == k))
+            left = peeling.removed_at(k + 1 - ABOVE, peeled[0])
         return Found(
             k,
             left,

@@ -23,6 +23,7 @@ __all__ = ["FEW_TRIANGLES", "SHARES", "Narrowing", "Supports"]
 EXACT = 2048
 _OCTAVES = np.arange(BUCKETS - EXACT)
 LEAST = np.concatenate([np.arange(EXACT), (128 + _OCTAVES % 128) << (_OCTAVES // 128 + 4)])
+GREATEST_K = np.append(LEAST[1:], 2**32) + 1  # the last k whose k - 2 is in the bucket
 # Of the edges, that a smaller graph may have; each is tried where that before holds nothing.
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 STEADY = 0.9  # of the edges of a smaller graph; where more stay it is not made smaller still
@@ -58,9 +59,10 @@ class Supports:
 
     def bound(self, most: int) -> int:
         """Bound k: a k-truss has k (k - 1) / 2 edges, of k - 2 triangles each; or `most`."""
-        ends = np.append(LEAST[1:], 2**32) + 1  # the greatest k whose k - 2 is in the bucket
-        fits = most_k(self._at_least)
-        return min(most, int(np.minimum(ends, fits)[fits >= LEAST + 2].max(initial=LEAST_K)))
+        some = int(np.count_nonzero(self._at_least))  # buckets up to the last that has any
+        fits = most_k(self._at_least[:some])
+        bounds = np.minimum(GREATEST_K[:some], fits)
+        return min(most, int(bounds[fits >= LEAST[:some] + 2].max(initial=LEAST_K)))
 
 
 class Narrowing:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
 from clgraph.algorithms.truss.shape import drift_of, shaped
+from clgraph.device import Mirror
 from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROUND_EDGES
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.algorithms.truss.config import PeelingConfig
+    from clgraph.algorithms.truss.incidence import Incidence
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["NO_LEVEL", "STATE_BYTES", "Incidence", "Peeled", "Peeling", "copy"]
+__all__ = ["NO_LEVEL", "STATE_BYTES", "Peeled", "Peeling", "copy"]
 
 STAGES = ("FIND", "PEEL", "CLEAR", "COUNT", "COMPACT", "WRAP", "ROWS")
 STAMPS = 250  # rounds that a byte tells apart, beside alive and gone; even
@@ -52,25 +54,6 @@ HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
-ROWS_TYPE = "row_type"  # whatever rows are numbered by
-ROWS = {
-    "rows": (
-        (ROWS_TYPE, "begins", "[vertices + 1]", "read"),
-        ("uint", "lengths", "[vertices] in/out: of rows", "write"),
-        ("uint", "indices", "[m] in/out, ascending in each row", "write"),
-        ("uint", "edges", "[m] in/out: numbers of the edges there", "write"),
-        ("uint2", "ends", "[n]", "read"),
-        ("uint", "vertices", "", "value"),
-    ),
-    "lists": (
-        ("offset_t", "indptr", "[n + 1]", "read"),
-        ("uint2", "sides", "[indptr[n]] the other two edges of each triangle", "read"),
-    ),
-    "neighbours": (
-        ("offset_t", "indptr", "[n + 1]", "read"),
-        ("uint", "indices", "[m]", "read"),
-    ),
-}
 # Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether
 # a COUNT is to follow; the level. Those two share a field: with one more at hand, groups of 1,024
 # have no register left for it, and rounds of a mesh took half as long again.
@@ -78,50 +61,7 @@ PAYLOAD = {"queue": 1, "list": 2, "length": 32, "stamp": 24, "level": 32}
 RECOUNT = {"subtract": 0, "recount": 1, None: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Incidence:
-    """What items are part of, as the kernel is rendered for and given it.
-
-    Attributes
-    ----------
-    kind : {"neighbours", "lists", "rows"}
-        See ``kernels_cl/truss/incidence.mako``.
-    arguments : tuple
-        The kernel's first.
-    total : int
-        Lengths of the rows of all items together.
-    reset : callable, optional
-        Enqueues what undoes a run's changes of these arrays.
-    row_type : str
-        What rows are numbered by.
-    max_degree : int
-        Of the graph.
-    """
-
-    kind: str
-    arguments: tuple[Argument, ...]
-    total: int
-    reset: Callable[[SweepLog], object] | None = None
-    row_type: str = "uint"
-    max_degree: int = 0
-
-    @property
-    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
-        """The kernel's first arguments: type, name, note and access of each."""
-        named = [
-            (self.row_type if kind == ROWS_TYPE else kind, *others)
-            for kind, *others in ROWS[self.kind]
-        ]
-        return tuple(named)  # type: ignore[arg-type]
-
-    @property
-    def bound(self) -> dict[str, Argument]:
-        """The same by name."""
-        names = (name for _, name, *_ in ROWS[self.kind])
-        return dict(zip(names, self.arguments, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Peeled:
     """What a run of the engine left behind.
 
@@ -133,9 +73,6 @@ class Peeled:
         At which the last stage was.
     visited : int
         Elements of rows that rounds looked at.
-    rounds : structured array
-        For each round that removed items, as far as they are kept: ``level``, ``removed`` and
-        ``milliseconds`` since the one before (NaN where the device has no clock).
     lost : int
         Stages that were too many to be kept.
     mode : str
@@ -145,9 +82,26 @@ class Peeled:
     left: int
     level: int
     visited: int
-    rounds: NDArray[Any]
     lost: int
     mode: str
+    _noted: Callable[[], NDArray[np.uint32]]
+
+    @cached_property
+    def rounds(self) -> NDArray[Any]:
+        """What is kept of rounds that removed items, a structured array.
+
+        ``level``, ``removed`` and ``milliseconds`` since the one before (NaN where the device has
+        no clock).
+        """
+        noted = self._noted().reshape(-1, 4)
+        removing = np.flatnonzero(noted[1:, 1] > 0) + 1
+        kind = [("level", np.uint32), ("removed", np.uint32), ("milliseconds", np.float64)]
+        rounds = np.zeros(len(removing), kind)
+        rounds["level"], rounds["removed"] = noted[removing, 0], noted[removing, 1]
+        clock = noted[np.concatenate([[0], removing]), 3]
+        took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
+        rounds["milliseconds"] = took if noted[1:, 3].any() else np.nan
+        return rounds
 
 
 def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) -> None:
@@ -194,9 +148,12 @@ class Peeling:
         *,
         ordered: bool = False,
     ) -> None:
-        self.items = items
+        self.items, self._offset = items, offset
         self.device, self.incidence = device, incidence
         traits = device.traits
+        # Places in an order are drawn round by round: nothing keeps what drifts from being early.
+        may_drift = not ordered and (incidence.kind != "lists" or incidence.claimed)
+        drift = drift_of(config, traits, incidence.kind, incidence.max_degree) if may_drift else 0
         resolved = resolve_stages(
             shaped(config, traits, incidence.kind),
             traits,
@@ -204,8 +161,6 @@ class Peeling:
             entry="vertex",
             alone=True,
         )
-        # Places in an order are drawn round by round: nothing keeps what drifts from being early.
-        drift = 0 if ordered else drift_of(config, traits, incidence.kind, incidence.max_degree)
         # Where a group has several SIMD groups and there is one kernel, a group alone does rounds,
         # unless SIMD groups go on without waiting for the rest of theirs either.
         several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
@@ -245,6 +200,7 @@ class Peeling:
         listed = drift and incidence.kind == "lists"
         self._claims: Allocation | None = table["claims"] if listed else None
         self._control, self._history = table["control"], table["history"]
+        self._deciders = Mirror(device, self._control, 0, CONTROL_WORDS)
         self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
         self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
 
@@ -275,7 +231,7 @@ class Peeling:
         return table
 
     def begin(self, log: SweepLog, counts: Allocation) -> None:
-        """Enqueue what puts all items back."""
+        """Enqueue what puts all items back, with such counts."""
         copy(log, self.device, counts, self.counts)
         for array in (self.status, self.numbers):
             event = array.clear()
@@ -286,14 +242,14 @@ class Peeling:
     def run(
         self,
         log: SweepLog,
-        restore: Callable[[], object],
+        initial: Allocation | Callable[[], object],
         *,
         left: int,
         levels: tuple[int, int] = (0, NO_LEVEL),
         quorum: int = 0,
         resumed: bool = False,
         progress: Progress | None = None,
-        then: Callable[[], object] | None = None,
+        then: Callable[[int, int], object] | None = None,
     ) -> Peeled:
         """Remove items, level by level.
 
@@ -301,9 +257,9 @@ class Peeling:
         ----------
         log : SweepLog
             Where launches are noted.
-        restore : callable
-            Enqueues what puts counts and status where the run begins; called first, and again
-            should it begin anew.
+        initial : Allocation or callable
+            Counts that all items begin anew with; or what enqueues that counts and status are put
+            where the run begins, which is called first, and again should it begin anew.
         left : int
             Items that are there then.
         levels : (int, int)
@@ -316,11 +272,15 @@ class Peeling:
         progress : callable or True, optional
             Called with how many items have gone, between launches.
         then : callable, optional
-            Enqueues what follows, before the host reads what the run has noted.
+            Called with `left` and `level` of what came of it, before the host asks for rounds;
+            enqueues what follows.
         """
 
         def prepare() -> None:
-            restore()
+            if callable(initial):
+                initial()
+            else:
+                self.begin(log, initial)
             self._begin_control(left)
             copy(log, self.device, self._initial, self._control)
             if self._claims is not None:
@@ -328,7 +288,7 @@ class Peeling:
                 log.add(event, event)
 
         def between() -> None:
-            now = int(self._control.read(1)[0])
+            now = int(self._deciders.words[CONTROL["LEFT_ITEMS"]])
             report_progress(progress, self.items - now, self.items, "peeling")
 
         prepare()
@@ -343,21 +303,22 @@ class Peeling:
             },
             between=between if progress else None,
             restart=prepare,
+            beside=self._deciders,
         )
         log.add(*outcome.events, outcome.launches)
-        if then:
-            then()
-        control = self._control.read()
+        control = self._deciders.words.copy()
         stages = int(control[CONTROL["ROUNDS"]])
-        visited = int(control[CONTROL["VISITED"] :][:2].view(np.uint64)[0])
         stay = int(control[CONTROL["LEFT_ITEMS"]])
+        left, level = 0 if stay < quorum else stay, int(control[CONTROL["LAST_LEVEL"]])
+        if then:
+            then(left, level)
         return Peeled(
-            left=0 if stay < quorum else stay,
-            level=int(control[CONTROL["LAST_LEVEL"]]),
-            visited=visited,
-            rounds=self._rounds(stages),
+            left=left,
+            level=level,
+            visited=int(control[CONTROL["VISITED"] :][:2].view(np.uint64)[0]),
             lost=max(stages - HISTORY_CAPACITY, 0),
             mode=outcome.mode,
+            _noted=self._history.read_later(4 * (1 + min(stages, HISTORY_CAPACITY))),
         )
 
     def _begin_control(self, left: int) -> None:
@@ -374,15 +335,8 @@ class Peeling:
         self._initial.write(control)
         self._known = (left, self.incidence.total)
 
-    def _rounds(self, stages: int) -> NDArray[Any]:
-        """Read what the kernel noted of its rounds."""
-        kept = min(stages, HISTORY_CAPACITY)
-        noted = self._history.read(4 * (1 + kept)).reshape(-1, 4)
-        removing = np.flatnonzero(noted[1:, 1] > 0) + 1
-        kind = [("level", np.uint32), ("removed", np.uint32), ("milliseconds", np.float64)]
-        rounds = np.zeros(len(removing), kind)
-        rounds["level"], rounds["removed"] = noted[removing, 0], noted[removing, 1]
-        clock = noted[np.concatenate([[0], removing]), 3]
-        took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
-        rounds["milliseconds"] = took if noted[1:, 3].any() else np.nan
-        return rounds
+    def removed_at(self, level: int, found: Peeled) -> int:
+        """Count the items that went at a level of the last run."""
+        if found.lost:  # not all rounds are kept
+            return int(np.count_nonzero(self.numbers.read() == level + self._offset))
+        return int(found.rounds["removed"][found.rounds["level"] == level].sum())

@@ -12,9 +12,11 @@ from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.edges import Edges
 from clgraph.algorithms.truss.greatest import Found, Greatest
+from clgraph.algorithms.truss.lending import Lender
 from clgraph.algorithms.truss.peeling import Peeled, Peeling
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, raised, truss_order
+from clgraph.algorithms.truss.shape import lists_claimed
 from clgraph.device.hardware.measured import BISECTED_TRIANGLES
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
@@ -97,6 +99,9 @@ class Truss(Plan):
         self._greatest: Greatest | None = None
         self._before = self.device.ledger.used_bytes
         self.simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
+        drifts = lists_claimed(self.config, self.device.traits, self.simple.max_degree)
+        self._claimed = drifts and not ordered
+        self._results = Lender(self._memory, "truss_numbers", self.simple.m, np.uint32)
         if self.simple.m:
             self._edges = Edges(self.simple, self.device, self._memory, progress)
 
@@ -263,7 +268,7 @@ class Truss(Plan):
             return Found(LEAST_K if k is None else None, left, self._stored(read))
         if k is None and not (greatest and self._bisects()):
             return self._all(log, peeling, greatest=greatest, told=told)
-        held = self._memory.allocate("truss_numbers", simple.m, np.uint32)
+        held = self._results.lend()
         peeled: list[Peeled] = []
         probes: list[tuple[int, bool]] = []
         max_k = None
@@ -277,7 +282,7 @@ class Truss(Plan):
             left = self._one(log, peeling, k, peeled, told)
         if not left:
             return Found(max_k, 0, partial(np.zeros, self.graph.m, np.bool_), peeled, probes)
-        edges.spread(log, peeling.numbers, held)
+        edges.spread(log, peeling.numbers, held.array)
         # Who is left has got no number.
         return Found(max_k, left, self._stored(lambda: held.read() == 0), peeled, probes)
 
@@ -286,19 +291,21 @@ class Truss(Plan):
     ) -> Found:
         """Find the numbers of all edges, or from them which edges have the greatest."""
         edges = self._edges
-        held = self._memory.allocate("truss_numbers", self.simple.m, np.uint32)
-        then = partial(edges.spread, log, peeling.numbers, held)
-        most = self._greatest.most() if greatest and self._greatest is not None else None
+        held = self._results.lend()
+        then = partial(edges.spread, log, peeling.numbers, held.array)
+        bounds = None
+        if greatest and self._greatest is not None:
+            bounds = (self._greatest.most(),) * 2
         max_k, left, tried = raised(
-            log, peeling, edges.supports, most=most, then=then, progress=told
+            log, peeling, edges.supports, bounds=bounds, then=then, progress=told
         )
         peeled = [one for _, one in tried]
         if not greatest:
             return Found(max_k, edges.count, self._stored(held.read), peeled)
-        mask = held.read() == (0 if left else max_k)
-        left = int(np.count_nonzero(mask)) // 2
-        probes = [(k, k <= max_k) for k, _ in tried] if most else []
-        return Found(max_k, left, self._stored(partial(np.asarray, mask)), peeled, probes)
+        wanted = 0 if left else max_k  # who is left has got no number
+        count = left or peeling.removed_at(max_k + 1 - ABOVE, peeled[-1])
+        probes = [(k, k <= max_k) for k, _ in tried] if bounds else []
+        return Found(max_k, count, self._stored(lambda: held.read() == wanted), peeled, probes)
 
     def _stored(self, read: Callable[[], NDArray[Any]]) -> Callable[[], NDArray[Any]]:
         """Give what reads by stored edge of the graph what is read by that of the simple one."""
@@ -322,11 +329,11 @@ class Truss(Plan):
         if held is not None and self._listed_fills == edges.fills:
             self.method = held.incidence.kind
             return held
-        wanted = self.config.triangles
+        wanted, claimed = self.config.triangles, self._claimed
         if held is not None:
             lists = held.incidence.kind == "lists"
         else:
-            lists = wanted == "lists" or (wanted is None and edges.may_list())
+            lists = wanted == "lists" or (wanted is None and edges.may_list(claimed=claimed))
         if lists and not edges.may_number():
             raise DeviceMemoryError(
                 f"lists of {edges.triangles} triangles cannot be numbered with 32 bits; use "
@@ -334,7 +341,7 @@ class Truss(Plan):
             )
         self._listed_fills = -1
         listing = parts["list"] = SweepLog()
-        incidence = edges.lists(listing) if lists else edges.rows(listing)
+        incidence = edges.lists(listing, claimed=claimed) if lists else edges.rows(listing)
         log.add_all(listing)
         self.method = incidence.kind
         if held is None:
@@ -368,7 +375,7 @@ class Truss(Plan):
         peeled.append(
             peeling.run(
                 log,
-                lambda: peeling.begin(log, self._edges.supports),
+                self._edges.supports,
                 left=peeling.items,
                 levels=(k - ABOVE, k - ABOVE),
                 progress=progress,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def raised(
     peeling: Peeling,
     supports: Allocation,
     *,
-    most: int | None = None,
+    bounds: tuple[int, int] | None = None,
     then: Callable[[], object] | None = None,
     progress: Progress | None = None,
 ) -> tuple[int, int, list[tuple[int, Peeled]]]:
@@ -69,10 +70,9 @@ def raised(
         Of the edges.
     supports : Allocation
         Their triangles to begin with.
-    most : int, optional
-        There is no truss of a greater k. It is the first guess, and where that has no truss either,
-        three quarters of each guess are the next; default is to begin with 3, which gives all
-        numbers.
+    bounds : (int, int), optional
+        The first guess, and what no k is greater than; three quarters of each guess that has no
+        truss are the next. Default is to begin with 3, which gives all numbers.
     then : callable, optional
         Enqueues what follows.
     progress : callable or True, optional
@@ -85,26 +85,37 @@ def raised(
         none those of number k are. Which k were guessed, and what came of it.
     """
     lowest = LEAST_K + 1
-    # A failed guess of 4 would leave 3 to be found anew, which all numbers know by then.
-    guess = lowest if most is None or most <= lowest + 1 else most
-    last = NO_LEVEL if guess == lowest else guess - ABOVE
+    guess, most = bounds or (lowest, lowest)
+    last = most - ABOVE
+    if guess <= lowest + 1:
+        # A failed guess of 4 would leave 3 to be found anew, which all numbers know by then.
+        guess, last = lowest, NO_LEVEL
     guesses: list[tuple[int, Peeled]] = []
     while True:
         found = peeling.run(
             log,
-            lambda: peeling.begin(log, supports),
+            supports,
             left=peeling.items,
             levels=(guess - ABOVE, last),
             progress=progress,
-            then=then if guess == lowest else None,  # of others it is not known yet
+            then=partial(_told, then, guess, last) if then else None,
         )
         guesses.append((guess, found))
-        k = last + ABOVE if found.left else found.level + ABOVE - 1
+        k = _reached(last, found.left, found.level)
         if k >= guess or guess == lowest:
-            if then is not None and guess != lowest:
-                then()
             return k, found.left, guesses
         last, guess = guess - 1 - ABOVE, max(int(guess * LOWERED), lowest)
+
+
+def _reached(last: int, left: int, level: int) -> int:
+    """Give the greatest k of a truss that was found, or less than was guessed."""
+    return last + ABOVE if left else level + ABOVE - 1
+
+
+def _told(then: Callable[[], object], guess: int, last: int, left: int, level: int) -> None:
+    """Go on where no lower guess is to follow."""
+    if guess == LEAST_K + 1 or _reached(last, left, level) >= guess:
+        then()
 
 
 def bisected(

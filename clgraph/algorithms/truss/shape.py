@@ -9,10 +9,10 @@ from clgraph.device.hardware.measured import CORES_GROUP, DRIFT_DEGREE, PEELING_
 from clgraph.engine.strategies.schedule import Persistent
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.truss.config import PeelingConfig
+    from clgraph.algorithms.truss.config import PeelingConfig, TrussConfig
     from clgraph.device import DeviceTraits
 
-__all__ = ["drift_of", "shaped"]
+__all__ = ["drift_of", "lists_claimed", "shaped"]
 
 
 def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
@@ -33,3 +33,8 @@ def drift_of(config: PeelingConfig, traits: DeviceTraits, kind: str, max_degree:
     of_trusses, of_cores = DRIFT_DEGREE.on(traits)
     most = of_cores if kind == "neighbours" else of_trusses
     return PEELING_DRIFT.on(traits)[0] if max_degree <= most else 0
+
+
+def lists_claimed(config: TrussConfig, traits: DeviceTraits, max_degree: int) -> bool:
+    """Whether lists of triangles have to tell where each is claimed, since SIMD groups drift."""
+    return drift_of(config, traits, "lists", max_degree) > 0

@@ -16,6 +16,8 @@ from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 from clgraph.progress import Progress, report_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
     from pyopencl.array import Array
 
@@ -121,6 +123,26 @@ class Allocation:
             event = cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
             finish_copy(copied(event, piece.nbytes))
         return array
+
+    def read_later(self, count: int) -> Callable[[], NDArray[Any]]:
+        """Enqueue copying a few elements, from the first, to the host.
+
+        Returns
+        -------
+        callable
+            Waits for the copy, and gives the array.
+        """
+        self._check(count, "read", "from")
+        array = np.empty(count, self.dtype)
+        queue = self._device.queue
+        event = cl.enqueue_copy(queue, array, self.buffer, is_blocking=False)
+        copied(event, array.nbytes)
+
+        def waited() -> NDArray[Any]:
+            finish_copy(event)
+            return array
+
+        return waited
 
     def duplicate(self) -> Array:
         """Copy everything to an array of the device's that is the caller's own.

@@ -44,8 +44,13 @@ class Mirror:
         self._pinned = Pinned(device, count, np.uint32)
         self.words: NDArray[np.uint32] = self._pinned.array
 
-    def refresh(self) -> None:
+    def refresh(self, beside: Mirror | None = None) -> None:
         """Copy the words after everything that was enqueued before, and wait for it.
+
+        Parameters
+        ----------
+        beside : Mirror, optional
+            What is refreshed with it, at the cost of one wait.
 
         Raises
         ------
@@ -54,7 +59,7 @@ class Mirror:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
-        finish_copy(self.enqueue())
+        finish_copy(*([beside.enqueue()] if beside else []), self.enqueue())
 
     def enqueue(self) -> cl.Event:
         """Copy the words after everything that was enqueued before; `finish_copy` waits for it."""

@@ -17,6 +17,7 @@ from peeling import (
 
 import clgraph as cg
 from clgraph.algorithms.truss import greatest, peeling, shape
+from clgraph.algorithms.truss.edges import Edges
 from clgraph.device.hardware.measured import Constant
 from clgraph.engine.sweeps import SweepLog
 
@@ -273,17 +274,27 @@ def test_guesses_of_the_greatest_k(device):
 @on_both
 def test_buckets_are_not_waited_for_where_triangles_are_few(device, monkeypatch):
     """Known from a run before to be few, triangles are listed while their supports are counted."""
-    waits = []
-    original = SweepLog.wait
+    happened = []
+
+    def noted(owner, name, what):
+        original = getattr(owner, name)
+
+        def call(*args, **options):
+            happened.append(what)
+            return original(*args, **options)
+
+        monkeypatch.setattr(owner, name, call)
+
     plan = cg.Truss(hub_and_cliques(), device=device)
     first = plan.run(greatest=True)
-    monkeypatch.setattr(SweepLog, "wait", lambda log: (waits.append(1), original(log))[1])
-    again = plan.run(greatest=True, prepare=True)
-    assert again.same(first)
-    few = len(waits)
-    monkeypatch.setattr(greatest, "FEW_TRIANGLES", 0)
+    noted(Edges, "lists", "lists")
+    noted(greatest, "finish_copy", "waits")
     assert plan.run(greatest=True, prepare=True).same(first)
-    assert len(waits) - few > few
+    assert happened[:2] == ["lists", "waits"]
+    monkeypatch.setattr(greatest, "FEW_TRIANGLES", 0)
+    happened.clear()
+    assert plan.run(greatest=True, prepare=True).same(first)
+    assert happened[0] == "waits"
 
 
 @on_both

@@ -1,12 +1,15 @@
 """The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
 
 import clgraph as cg
 from clgraph.algorithms.triangles.orient import BUCKETS
-from clgraph.algorithms.truss import greatest, narrowing
+from clgraph.algorithms.truss import greatest, narrowing, peeling
+from clgraph.algorithms.truss.searching import raised
 from clgraph.device import Allocation, Kernel
 from clgraph.engine.sweeps import SweepLog
 
@@ -97,6 +100,55 @@ def test_bounds_by_supports():
             if 3 < least < 2050:
                 assert (values >= least - 3).sum() > edges
     assert (np.diff(narrowing.LEAST) > 0).all()
+
+
+@on_both
+def test_whatever_is_guessed_first(device):
+    """From every k below and above the greatest, with bounds that are met and that are not."""
+    plan = cg.Truss(GRAPHS["random"](), config="lists", device=device, clean=True)
+    numbers = plan.run().numbers
+    top = int(numbers.max())
+    for guess in range(2, top + 4):
+        for most in {max(guess, top), max(guess, top) + 3}:
+            given = (SweepLog(), plan._peeling, plan._edges.supports)
+            told: list[int] = []
+            k, left, tried = raised(*given, bounds=(guess, most), then=partial(told.append, 1))
+            assert (k, len(told)) == (top, 1)
+            count = left or plan._peeling.removed_at(top - 2, tried[-1][1])
+            assert 2 * count == (numbers == top).sum()
+
+
+@on_both
+def test_more_rounds_than_are_kept(device, monkeypatch):
+    """How many edges the greatest truss has is then counted, not summed up."""
+    monkeypatch.setattr(peeling, "HISTORY_CAPACITY", 3)
+    for shares in (narrowing.SHARES, ()):
+        monkeypatch.setattr(greatest, "SHARES", shares)
+        monkeypatch.setattr(greatest, "FEW_TRIANGLES", 0)
+        plan = cg.Truss(GRAPHS["random"](), device=device, clean=True)
+        numbers = truss_numbers_of(plan.simple)
+        found = plan.run(greatest=True)
+        assert len(found.stats.rounds) <= 3 * len(found.stats.probes or [1])
+        assert 2 * found.count == (numbers == numbers.max()).sum()
+
+
+@on_both
+def test_results_that_are_kept_are_nobody_elses(device):
+    plan = cg.Truss(GRAPHS["random"](), device=device, clean=True)
+    numbers = truss_numbers_of(plan.simple)
+    top = numbers.max()
+    kept = [plan.run(), plan.run(4), plan.run(greatest=True), plan.run(5), plan.run()]
+    kept.append(plan.run(top + 1))
+    for found, expected in zip(
+        kept,
+        (numbers, numbers >= 4, numbers == top, numbers >= 5, numbers, numbers > top),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found.numbers if found.k is None else found.mask, expected)
+    held = plan._results.lend().array
+    assert plan._results.lend().array is held  # which nobody has any more
+    lent = plan._results.lend()
+    assert plan._results.lend().array is not lent.array
 
 
 def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):

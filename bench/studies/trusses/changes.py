@@ -1,8 +1,8 @@
 """Truss numbers that follow batches of changes, beside finding them anew.
 
-``python -m bench.studies.truss_changes --device nvidia --output record.json``; ``--scale 12`` makes
-the graph small enough for a CPU. First a graph of `CHECKED_SCALE` goes through batches of every
-kind and its numbers are compared with those found anew after each; if they differ, nothing is
+``python -m bench.studies.trusses.changes --device nvidia --output record.json``; ``--scale 12``
+makes the graph small enough for a CPU. First a graph of `CHECKED_SCALE` goes through batches of
+every kind and its numbers are compared with those found anew after each; if they differ, nothing is
 timed. Then batches go in and out of a Kronecker graph: random pairs, pairs drawn as the graph's
 edges were, and edges that it has, which change most of its numbers. Milliseconds of the device are
 of following alone, without the change of the graph itself; after the last batch of each kind
@@ -29,7 +29,7 @@ from clgraph import Graph, Truss, generate
 from clgraph.cli.text import table
 from clgraph.dynamic import DynamicGraph, TrussNumbers
 
-from ..runner import machine
+from ...runner import machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,8 +2,8 @@
 
 Of benchmarks.md and of the picture other tests know that they are written from the records. On the
 other pages a section names its records, and each of its figures in seconds, joules or watts must be
-a number of one of them, as rounded as it is shown. Ratios are of such figures and are not looked
-up. What is no measurement, a setting or somebody else's figure, is listed here.
+a number of one of them, as rounded as it is shown. `test_ratios` looks at ratios of such figures.
+What is no measurement, a setting or somebody else's figure, is listed here.
 """
 
 import json

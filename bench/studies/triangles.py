@@ -8,8 +8,9 @@ are spent. What is beside "auto" is timed on the first seed, where nothing else 
 ``--igraph`` and ``--codes FILE`` time totals of igraph and of native codes, which the file
 describes as `bench.peers.external` says, in the same run: median of three calls, and the time that
 a code reports; ours is then wall clock, with preparation. ``--presets`` times totals of all other
-preset on the first seed, with joules where they are metered. ``--page RECORD`` measures nothing: it
-prints a record as the tables of ``docs/triangles.md``, medians of its seeds.
+preset on the first seed, with joules where they are metered. ``--add`` goes on with the record that
+the output has: where one run may not take long, several measure all graphs. ``--page RECORD``
+measures nothing: it prints a record as the tables of ``docs/triangles.md``, medians of its seeds.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ import clgraph
 from clgraph import Triangles, TrianglesConfig, generate
 from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.cli.reporting import energy_of
+from clgraph.errors import InvalidArgumentError
 
 from ..peers.external import load as load_codes
 from ..peers.libraries import IgraphPeer
 from ..report.triangles import PERS, page, report
 from ..runner import machine
+from ..runner.stats import relative_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +51,7 @@ __all__ = ["main"]
 
 SEEDS = (20261122, 1, 2)
 REPEATS = 7
+SHORT_MS, SHORT_REPEATS = 0.1, 20  # of runs whose time a single late one changes
 # What is timed beside "auto", where a graph is counted in that way at all.
 VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
     (Bitmap(packed=False), ("total", "vertex")),
@@ -92,11 +96,15 @@ def differences(plan: Triangles, pers: Sequence[str]) -> list[str]:
 
 
 def times(plan: Triangles, per: Any) -> dict[str, Any]:
-    """Median device milliseconds: with preparation, of the preparation, without, and by step."""
+    """Median device milliseconds: with preparation, of the preparation, without, and by step.
+
+    The spread is the width of the interval of the first median, over it.
+    """
     with_ms, of_ms, without_ms = [], [], []
     parts: dict[str, list[float]] = {}
     plan.run(per, prepare=True)
-    for _ in range(REPEATS):
+    repeats = REPEATS if plan.run(per, prepare=True).stats.kernel_ms > SHORT_MS else SHORT_REPEATS
+    for _ in range(repeats):
         anew = plan.run(per, prepare=True).stats
         with_ms.append(anew.kernel_ms)
         of_ms.append(anew.prepare_ms)
@@ -104,7 +112,9 @@ def times(plan: Triangles, per: Any) -> dict[str, Any]:
         for name, spent_ms in anew.parts.items():
             parts.setdefault(name, []).append(spent_ms)
     return {
+        "repeats": repeats,
         "with_ms": statistics.median(with_ms),
+        "spread": relative_width(with_ms),
         "prepare_ms": statistics.median(of_ms),
         "without_ms": statistics.median(without_ms),
         "parts_ms": {name: statistics.median(spent) for name, spent in parts.items()},
@@ -216,7 +226,7 @@ def presets_of(graph: Graph, device: Device, count: int, *, metered: bool) -> di
         if (other := plan.run().count) != count:
             raise ValueError(f"{preset} finds {other} triangles, not {count}")
         runs = [plan.run(prepare=True).stats.kernel_ms for _ in range(REPEATS)]
-        found[preset] = {"with_ms": statistics.median(runs)}
+        found[preset] = {"with_ms": statistics.median(runs), "spread": relative_width(runs)}
         if metered:
             found[preset]["energy"] = energy_of(partial(plan.run, prepare=True), device)
     return found
@@ -245,7 +255,39 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--presets", action="store_true", help="time totals of other presets too")
     parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--add", action="store_true", help="measure what the output has not yet")
     return parser.parse_args(argv)
+
+
+def begun(args: argparse.Namespace, device: Device) -> dict[str, Any]:
+    """Give a record without graphs, or with those that are measured already.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If those are of something else, or from elsewhere.
+    """
+    record: dict[str, Any] = machine.head_of("triangles", device) | {
+        "scale": args.scale,
+        "graphs_ready_s": {},
+        "graphs": {},
+        "left_out": [],
+        "seconds": 0.0,
+    }
+    if args.output is None:
+        return record
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    if args.add and args.output.exists():
+        before = json.loads(args.output.read_text(encoding="utf-8"))
+        for name in ("schema", "device", "driver", "commit", "dirty", "scale"):
+            if before[name] != record[name]:
+                raise InvalidArgumentError(
+                    f"{args.output} has {name} {before[name]!r}, not {record[name]!r}; "
+                    "leave out --add."
+                )
+        kept = ("started", "graphs_ready_s", "graphs", "seconds")
+        record |= {name: before[name] for name in kept}
+    return record
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -256,15 +298,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     device = clgraph.device(args.device)
     began = time.perf_counter()
-    record: dict[str, Any] = machine.head_of("triangles", device) | {
-        "scale": args.scale,
-        "repeats": REPEATS,
-        "graphs_ready_s": {},
-        "graphs": {},
-        "left_out": [],
-    }
-    if args.output is not None:
-        args.output.parent.mkdir(parents=True, exist_ok=True)
+    record = begun(args, device)
+    spent_s = record["seconds"]
     peers: dict[str, Callable[[Graph, int], float]] = {"igraph": time_igraph} if args.igraph else {}
     codes = load_codes(args.codes) if args.codes else {}
     peers |= {name: partial(time_code, code) for name, code in codes.items()}
@@ -272,7 +307,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = args.graphs.split(",") if args.graphs else list(wanted)
     with ThreadPoolExecutor(len(names)) as pool:
         for seed in SEEDS[: args.seeds]:
-            made = {name: pool.submit(wanted[name], seed) for name in names}
+            missing = [name for name in names if f"{name}/{seed}" not in record["graphs"]]
+            if time.perf_counter() - began > args.seconds:
+                record["left_out"] += [f"{name}/{seed}" for name in missing]
+                continue
+            made = {name: pool.submit(wanted[name], seed) for name in missing}
             for name, future in made.items():
                 future.result()
                 record["graphs_ready_s"][f"{name}/{seed}"] = time.perf_counter() - began
@@ -292,7 +331,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     record["graphs"][key]["presets"] = presets_of(
                         graph, device, count, metered=args.energy
                     )
-                record["seconds"] = time.perf_counter() - began
+                record["seconds"] = spent_s + time.perf_counter() - began
                 if args.output is not None:
                     args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     report(record, parts=args.parts)

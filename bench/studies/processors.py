@@ -1,10 +1,10 @@
-"""Ranks, communities, cores and the like on a processor, in turn with libraries and native codes.
+"""Ranks, communities, triangles and the like on a processor, in turn with others.
 
 ``python -m bench.studies.processors --problems pagerank,cores --output record.json``; ``--scale
-10`` makes small graphs, and ``--codes FILE`` adds native codes that rank, as `bench.peers.external`
-says. A record that is there already is continued where it is of the same commit, so that problems
-can be measured in calls of their own. ``--page RECORD`` measures nothing: it prints a record as
-the tables of the pages.
+10`` makes small graphs, and ``--codes FILE`` adds native codes that rank or count triangles, as
+`bench.peers.external` says. A record that is there already is continued where it is of the same
+commit, so that problems can be measured in calls of their own. ``--page RECORD`` measures nothing:
+it prints a record as the tables of the pages.
 
 Each turn runs everybody once, ours in two precisions where others have two; the first turn warms up
 and is not kept. Times are wall clock of a call, ours too: its plan is there, as a peer's graph is,
@@ -167,7 +167,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--graphs", help="names; default all")
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
     parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing later than this")
-    parser.add_argument("--codes", type=Path, help="native codes of algorithms=['pagerank']")
+    parser.add_argument("--codes", type=Path, help="native codes to time beside ours")
     parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
     parser.add_argument("--output", type=Path)
     return parser.parse_args(argv)
@@ -200,7 +200,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                     print("no time for", key)
                     continue
                 given = graph if problem == "forest" else plain
-                rows = raced(FIELDS[problem](given, device, codes))
+                mine = {who: code for who, code in codes.items() if problem in code.algorithms}
+                rows = raced(FIELDS[problem](given, device, mine))
                 record["found"][key] = rows
                 wrong += [f"{key} {who}" for who, row in rows.items() if row.get("wrong")]
                 record["seconds"] = before_s + time.perf_counter() - began

@@ -5,12 +5,10 @@ graphs small enough for a CPU. Counts are first compared with those of the prese
 and a graph that differs is not timed; joules are those of totals, with preparation. All graphs of a
 seed are drawn side by side before any is timed; they and seeds are taken in turn until the seconds
 are spent. What is beside "auto" is timed on the first seed, where nothing else is measured.
-``--igraph`` and ``--codes FILE`` time totals of igraph and of native codes, which the file
-describes as `bench.peers.external` says, in the same run: median of three calls, and the time that
-a code reports; ours is then wall clock, with preparation. ``--presets`` times totals of all other
-preset on the first seed, with joules where they are metered. ``--add`` goes on with the record that
-the output has: where one run may not take long, several measure all graphs. ``--page RECORD``
-measures nothing: it prints a record as the tables of ``docs/triangles.md``, medians of its seeds.
+``--presets`` times totals of all other presets on the first seed, with joules where they are
+metered. ``--add`` goes on with the record that the output has: where one run may not take long,
+several measure all graphs. ``--page RECORD`` measures nothing: it prints a record as the tables of
+``docs/triangles.md``, medians of its seeds.
 """
 
 from __future__ import annotations
@@ -33,8 +31,6 @@ from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.cli.reporting import energy_of
 from clgraph.errors import InvalidArgumentError
 
-from ..peers.external import load as load_codes
-from ..peers.libraries import IgraphPeer
 from ..report.triangles import PERS, page, report
 from ..runner import machine
 from ..runner.stats import relative_width
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
     from clgraph import Device, Graph
     from clgraph.algorithms.triangles.config import Intersection
 
-    from ..peers.external import Code
 
 __all__ = ["main"]
 
@@ -121,46 +116,6 @@ def times(plan: Triangles, per: Any) -> dict[str, Any]:
     }
 
 
-def time_igraph(graph: Graph, count: int) -> float:
-    """Median milliseconds of igraph's transitivity, which counts all triangles.
-
-    Raises
-    ------
-    ValueError
-        If it finds another number.
-    """
-    theirs = IgraphPeer(graph).graph
-    spent_ms = []
-    for _ in range(3):
-        start = time.perf_counter()
-        shares = theirs.transitivity_undirected(mode="zero")
-        spent_ms.append(1e3 * (time.perf_counter() - start))
-    degrees = graph.degrees.astype(np.int64)
-    found = round(shares * int((degrees * (degrees - 1) // 2).sum()) / 3)
-    if found != count:
-        raise ValueError(f"igraph finds {found} triangles, not {count}")
-    return statistics.median(spent_ms)
-
-
-def time_code(code: Code, graph: Graph, count: int) -> float:
-    """Milliseconds that a native code reports for a total.
-
-    Raises
-    ------
-    ValueError
-        If it finds another number.
-    """
-    started = code(graph)
-    try:
-        answer, spent_ms = started.timed(0)
-        wrong = started.complaint(answer, 0, None, {"triangles": count})
-    finally:
-        started.close()
-    if wrong or not code.checks:
-        raise ValueError(f"{code.name}: {wrong or 'there is nothing to check its count by'}")
-    return spent_ms
-
-
 def probes_of(plan: Triangles) -> int | None:
     """Report the elements that are looked up in bitmaps; None where the plan has none."""
     if not isinstance(plan.config.intersect, Bitmap):
@@ -176,7 +131,6 @@ def measure(
     *,
     metered: bool,
     variants: bool,
-    peers: dict[str, Callable[[Graph, int], float]],
 ) -> dict[str, Any]:
     """Check and time one graph: `pers` by the configuration "auto", then by the variants."""
     plan = Triangles(graph, device=device)
@@ -192,14 +146,6 @@ def measure(
     }
     if not wrong:
         found |= {per: times(plan, per) for per in pers}
-    if peers and not wrong:
-        found["peers_ms"] = {
-            name: peer(plan.simple, found["count"]) for name, peer in peers.items()
-        }
-        plan.run(prepare=True)
-        found["total_ms"] = statistics.median(
-            plan.run(prepare=True).stats.total_ms for _ in range(REPEATS)
-        )
     if metered and not wrong:
         found["energy"] = energy_of(lambda: plan.run(prepare=True), device)
     for way, asked in VARIANTS if variants and not wrong else ():
@@ -248,8 +194,6 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--graphs", help="names from road, mesh, rgg, kron, kron+2; default all")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of them")
     parser.add_argument("--energy", action="store_true", help="meter joules, two seconds a graph")
-    parser.add_argument("--igraph", action="store_true", help="time igraph's count beside it")
-    parser.add_argument("--codes", type=Path, help="native codes to time, algorithms=['triangles']")
     parser.add_argument("--pers", default=",".join(PERS), help="what is counted; default all")
     parser.add_argument("--parts", action="store_true", help="print a table of the steps too")
     parser.add_argument("--presets", action="store_true", help="time totals of other presets too")
@@ -300,9 +244,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
     record = begun(args, device)
     spent_s = record["seconds"]
-    peers: dict[str, Callable[[Graph, int], float]] = {"igraph": time_igraph} if args.igraph else {}
-    codes = load_codes(args.codes) if args.codes else {}
-    peers |= {name: partial(time_code, code) for name, code in codes.items()}
     wanted = makers(args.scale)
     names = args.graphs.split(",") if args.graphs else list(wanted)
     with ThreadPoolExecutor(len(names)) as pool:
@@ -322,9 +263,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                     record["left_out"].append(key)
                     continue
                 pers = ("total",) if name == "kron+2" else args.pers.split(",")
-                variants = seed == SEEDS[0] and not (args.energy or peers)
+                variants = seed == SEEDS[0] and not args.energy
                 record["graphs"][key] = measure(
-                    graph, device, pers, metered=args.energy, variants=variants, peers=peers
+                    graph, device, pers, metered=args.energy, variants=variants
                 )
                 if args.presets and seed == SEEDS[0] and name != "kron+2":
                     count = record["graphs"][key]["count"]

@@ -7,6 +7,7 @@ import pytest
 
 import clgraph as cg
 from bench.peers import contestants
+from bench.peers.external import Code
 from bench.studies import processors
 from clgraph.errors import InvalidArgumentError
 
@@ -86,11 +87,21 @@ def test_answers_of_all_are_right_where_everybody_is_installed(device):
     for name in ("igraph", "networkit", "scipy"):
         pytest.importorskip(name)
     graph = cg.generate.kron(7, seed=3)
-    for problem in ("pagerank", "cores", "leiden"):
+    for problem in ("pagerank", "cores", "triangles", "leiden"):
         field = processors.FIELDS[problem](graph, device, {})
         for name, each in field.items():
             _, answer = each.run()
             assert not each.told(answer).get("wrong"), (problem, name)
+
+
+def test_a_native_code_is_told_a_wrong_count():
+    """Of triangles: what it prints must be ours."""
+    code = Code("tc", ("tc", "{graph}"), "([0-9.]+)", checks={"triangles": r"(\d+) triangles"})
+    each = contestants.counted(code(cg.generate.complete(5)), 10)
+    told = each.told
+    assert told("10 triangles\n") == {"wrong": False}
+    assert told("11 triangles\n") == told("nothing\n") == {"wrong": True}
+    each.close()
 
 
 def test_the_recorded_runs_are_ahead_of_libraries():

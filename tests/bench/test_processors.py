@@ -52,8 +52,16 @@ def test_a_table_has_medians_and_the_least_ratio():
     ]
 
 
+def test_short_turns_are_repeated(monkeypatch):
+    for enough_s, turns in ((1e9, processors.MOST_TURNS), (0.0, processors.TURNS)):
+        monkeypatch.setattr(processors, "ENOUGH_S", enough_s)
+        found = processors.raced({"clgraph": contestants.Contestant(lambda: (1.0, None))})
+        assert found["clgraph"]["turns"] == turns
+
+
 def test_who_takes_long_runs_once_more_at_most(monkeypatch):
     monkeypatch.setattr(processors, "LONG_S", 0.001)
+    monkeypatch.setattr(processors, "ENOUGH_S", 0.0)
     runs = {"clgraph": 0, "slow": 0}
 
     def contestant(name, ms):

@@ -197,6 +197,39 @@ def cores(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # 
     return field
 
 
+def triangles(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:
+    """Count all triangles, rows turned anew each time; igraph's is the transitivity."""
+    plan = clgraph.Triangles(graph, device=device, clean=True)
+    known = plan.run().count
+    degrees = plan.simple.degrees.astype(np.int64)
+    pairs = int((degrees * (degrees - 1) // 2).sum())
+    peer = IgraphPeer(plan.simple)
+
+    def transitivity() -> tuple[float, Any]:
+        began = time.perf_counter()
+        share = peer.graph.transitivity_undirected(mode="zero")
+        return 1e3 * (time.perf_counter() - began), share
+
+    field: Field = {
+        OURS: Contestant(ours(plan, prepare=True), lambda result: {"wrong": result.count != known}),
+        "igraph": Contestant(
+            transitivity, lambda share: {"wrong": round(share * pairs / 3) != known}
+        ),
+    }
+    for name, code in codes.items():
+        field[name] = counted(code(plan.simple), known)
+    return field
+
+
+def counted(started: Any, known: int) -> Contestant:
+    """Give a native code that counts triangles."""
+
+    def told(output: str) -> dict[str, Any]:
+        return {"wrong": bool(started.complaint(output, 0, None, {"triangles": known}))}
+
+    return Contestant(theirs(started), told, close=started.close)
+
+
 def forest(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
     """Find a minimum spanning forest; weights of all must be the same."""
     plan = clgraph.SpanningForest(graph, device=device)
@@ -250,6 +283,7 @@ FIELDS: dict[str, Callable[[Graph, Device, Mapping[str, Code]], Field]] = {
     "louvain": detected("louvain"),
     "propagation": propagation,
     "cores": cores,
+    "triangles": triangles,
     "forest": forest,
     "independent": independent,
     "coloring": coloring,

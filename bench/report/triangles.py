@@ -87,10 +87,6 @@ def rows_of(graphs: dict[str, dict[str, Any]]) -> list[list[str]]:
             bar = BARS[kind].get(per, VERTEX_FACTOR * found["total"]["with_ms"])
             figures = [f"{row[name]:.3f}" for name in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, per, *figures, f"{bar:.3f}"])
-        for peer, their_ms in found.get("peers_ms", {}).items():
-            both_ms = [f"{their_ms:.1f}", f"{found['total_ms']:.1f}"]
-            ratio = their_ms / found["total_ms"]
-            rows.append([key, f"{peer}, total of here", *both_ms, f"{ratio:.2f} times", ""])
         for name, row in found["variants"].items():
             figures = [f"{row[each]:.3f}" for each in ("with_ms", "prepare_ms", "without_ms")]
             rows.append([key, name, *figures, ""])

@@ -5,11 +5,10 @@ graphs small enough for a CPU. Counts are first compared with those of the prese
 and a graph that differs is not timed; joules are those of totals, with preparation. All graphs of a
 seed are drawn side by side before any is timed; they and seeds are taken in turn until the seconds
 are spent. What is beside "auto" is timed on the first seed, where nothing else is measured.
-``--igraph`` and ``--codes FILE`` time totals of igraph and of native codes, which the file
-describes as `bench.peers.external` says, in the same run: median of three calls, and the time that
-a code reports; ours is then wall clock, with preparation. ``--presets`` times totals of all other
-preset on the first seed, with joules where they are metered. ``--page RECORD`` measures nothing: it
-prints a record as the tables of ``docs/triangles.md``, medians of its seeds.
+``--presets`` times totals of all other presets on the first seed, with joules where they are
+metered. ``--add`` goes on with the record that the output has: where one run may not take long,
+several measure all graphs. ``--page RECORD`` measures nothing: it prints a record as the tables of
+``docs/triangles.md``, medians of its seeds.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ import clgraph
 from clgraph import Triangles, TrianglesConfig, generate
 from clgraph.algorithms.triangles.config import Bitmap, Merge
 from clgraph.cli.reporting import energy_of
+from clgraph.errors import InvalidArgumentError
 
-from ..peers.external import load as load_codes
-from ..peers.libraries import IgraphPeer
 from ..report.triangles import PERS, page, report
 from ..runner import machine
+from ..runner.stats import relative_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,12 +41,12 @@ if TYPE_CHECKING:
     from clgraph import Device, Graph
     from clgraph.algorithms.triangles.config import Intersection
 
-    from ..peers.external import Code
 
 __all__ = ["main"]
 
 SEEDS = (20261122, 1, 2)
 REPEATS = 7
+SHORT_MS, SHORT_REPEATS = 0.1, 20  # of runs whose time a single late one changes
 # What is timed beside "auto", where a graph is counted in that way at all.
 VARIANTS: tuple[tuple[Intersection, tuple[str, ...]], ...] = (
     (Bitmap(packed=False), ("total", "vertex")),
@@ -92,11 +91,15 @@ def differences(plan: Triangles, pers: Sequence[str]) -> list[str]:
 
 
 def times(plan: Triangles, per: Any) -> dict[str, Any]:
-    """Median device milliseconds: with preparation, of the preparation, without, and by step."""
+    """Median device milliseconds: with preparation, of the preparation, without, and by step.
+
+    The spread is the width of the interval of the first median, over it.
+    """
     with_ms, of_ms, without_ms = [], [], []
     parts: dict[str, list[float]] = {}
     plan.run(per, prepare=True)
-    for _ in range(REPEATS):
+    repeats = REPEATS if plan.run(per, prepare=True).stats.kernel_ms > SHORT_MS else SHORT_REPEATS
+    for _ in range(repeats):
         anew = plan.run(per, prepare=True).stats
         with_ms.append(anew.kernel_ms)
         of_ms.append(anew.prepare_ms)
@@ -104,51 +107,13 @@ def times(plan: Triangles, per: Any) -> dict[str, Any]:
         for name, spent_ms in anew.parts.items():
             parts.setdefault(name, []).append(spent_ms)
     return {
+        "repeats": repeats,
         "with_ms": statistics.median(with_ms),
+        "spread": relative_width(with_ms),
         "prepare_ms": statistics.median(of_ms),
         "without_ms": statistics.median(without_ms),
         "parts_ms": {name: statistics.median(spent) for name, spent in parts.items()},
     }
-
-
-def time_igraph(graph: Graph, count: int) -> float:
-    """Median milliseconds of igraph's transitivity, which counts all triangles.
-
-    Raises
-    ------
-    ValueError
-        If it finds another number.
-    """
-    theirs = IgraphPeer(graph).graph
-    spent_ms = []
-    for _ in range(3):
-        start = time.perf_counter()
-        shares = theirs.transitivity_undirected(mode="zero")
-        spent_ms.append(1e3 * (time.perf_counter() - start))
-    degrees = graph.degrees.astype(np.int64)
-    found = round(shares * int((degrees * (degrees - 1) // 2).sum()) / 3)
-    if found != count:
-        raise ValueError(f"igraph finds {found} triangles, not {count}")
-    return statistics.median(spent_ms)
-
-
-def time_code(code: Code, graph: Graph, count: int) -> float:
-    """Milliseconds that a native code reports for a total.
-
-    Raises
-    ------
-    ValueError
-        If it finds another number.
-    """
-    started = code(graph)
-    try:
-        answer, spent_ms = started.timed(0)
-        wrong = started.complaint(answer, 0, None, {"triangles": count})
-    finally:
-        started.close()
-    if wrong or not code.checks:
-        raise ValueError(f"{code.name}: {wrong or 'there is nothing to check its count by'}")
-    return spent_ms
 
 
 def probes_of(plan: Triangles) -> int | None:
@@ -166,7 +131,6 @@ def measure(
     *,
     metered: bool,
     variants: bool,
-    peers: dict[str, Callable[[Graph, int], float]],
 ) -> dict[str, Any]:
     """Check and time one graph: `pers` by the configuration "auto", then by the variants."""
     plan = Triangles(graph, device=device)
@@ -182,14 +146,6 @@ def measure(
     }
     if not wrong:
         found |= {per: times(plan, per) for per in pers}
-    if peers and not wrong:
-        found["peers_ms"] = {
-            name: peer(plan.simple, found["count"]) for name, peer in peers.items()
-        }
-        plan.run(prepare=True)
-        found["total_ms"] = statistics.median(
-            plan.run(prepare=True).stats.total_ms for _ in range(REPEATS)
-        )
     if metered and not wrong:
         found["energy"] = energy_of(lambda: plan.run(prepare=True), device)
     for way, asked in VARIANTS if variants and not wrong else ():
@@ -216,7 +172,7 @@ def presets_of(graph: Graph, device: Device, count: int, *, metered: bool) -> di
         if (other := plan.run().count) != count:
             raise ValueError(f"{preset} finds {other} triangles, not {count}")
         runs = [plan.run(prepare=True).stats.kernel_ms for _ in range(REPEATS)]
-        found[preset] = {"with_ms": statistics.median(runs)}
+        found[preset] = {"with_ms": statistics.median(runs), "spread": relative_width(runs)}
         if metered:
             found[preset]["energy"] = energy_of(partial(plan.run, prepare=True), device)
     return found
@@ -238,14 +194,44 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--graphs", help="names from road, mesh, rgg, kron, kron+2; default all")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of them")
     parser.add_argument("--energy", action="store_true", help="meter joules, two seconds a graph")
-    parser.add_argument("--igraph", action="store_true", help="time igraph's count beside it")
-    parser.add_argument("--codes", type=Path, help="native codes to time, algorithms=['triangles']")
     parser.add_argument("--pers", default=",".join(PERS), help="what is counted; default all")
     parser.add_argument("--parts", action="store_true", help="print a table of the steps too")
     parser.add_argument("--presets", action="store_true", help="time totals of other presets too")
     parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--add", action="store_true", help="measure what the output has not yet")
     return parser.parse_args(argv)
+
+
+def begun(args: argparse.Namespace, device: Device) -> dict[str, Any]:
+    """Give a record without graphs, or with those that are measured already.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If those are of something else, or from elsewhere.
+    """
+    record: dict[str, Any] = machine.head_of("triangles", device) | {
+        "scale": args.scale,
+        "graphs_ready_s": {},
+        "graphs": {},
+        "left_out": [],
+        "seconds": 0.0,
+    }
+    if args.output is None:
+        return record
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    if args.add and args.output.exists():
+        before = json.loads(args.output.read_text(encoding="utf-8"))
+        for name in ("schema", "device", "driver", "commit", "dirty", "scale"):
+            if before[name] != record[name]:
+                raise InvalidArgumentError(
+                    f"{args.output} has {name} {before[name]!r}, not {record[name]!r}; "
+                    "leave out --add."
+                )
+        kept = ("started", "graphs_ready_s", "graphs", "seconds")
+        record |= {name: before[name] for name in kept}
+    return record
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -256,23 +242,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     device = clgraph.device(args.device)
     began = time.perf_counter()
-    record: dict[str, Any] = machine.head_of("triangles", device) | {
-        "scale": args.scale,
-        "repeats": REPEATS,
-        "graphs_ready_s": {},
-        "graphs": {},
-        "left_out": [],
-    }
-    if args.output is not None:
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-    peers: dict[str, Callable[[Graph, int], float]] = {"igraph": time_igraph} if args.igraph else {}
-    codes = load_codes(args.codes) if args.codes else {}
-    peers |= {name: partial(time_code, code) for name, code in codes.items()}
+    record = begun(args, device)
+    spent_s = record["seconds"]
     wanted = makers(args.scale)
     names = args.graphs.split(",") if args.graphs else list(wanted)
     with ThreadPoolExecutor(len(names)) as pool:
         for seed in SEEDS[: args.seeds]:
-            made = {name: pool.submit(wanted[name], seed) for name in names}
+            missing = [name for name in names if f"{name}/{seed}" not in record["graphs"]]
+            if time.perf_counter() - began > args.seconds:
+                record["left_out"] += [f"{name}/{seed}" for name in missing]
+                continue
+            made = {name: pool.submit(wanted[name], seed) for name in missing}
             for name, future in made.items():
                 future.result()
                 record["graphs_ready_s"][f"{name}/{seed}"] = time.perf_counter() - began
@@ -283,16 +263,16 @@ def main(argv: Sequence[str] | None = None) -> int:
                     record["left_out"].append(key)
                     continue
                 pers = ("total",) if name == "kron+2" else args.pers.split(",")
-                variants = seed == SEEDS[0] and not (args.energy or peers)
+                variants = seed == SEEDS[0] and not args.energy
                 record["graphs"][key] = measure(
-                    graph, device, pers, metered=args.energy, variants=variants, peers=peers
+                    graph, device, pers, metered=args.energy, variants=variants
                 )
                 if args.presets and seed == SEEDS[0] and name != "kron+2":
                     count = record["graphs"][key]["count"]
                     record["graphs"][key]["presets"] = presets_of(
                         graph, device, count, metered=args.energy
                     )
-                record["seconds"] = time.perf_counter() - began
+                record["seconds"] = spent_s + time.perf_counter() - began
                 if args.output is not None:
                     args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     report(record, parts=args.parts)

@@ -17,7 +17,9 @@
 ## merge            walks both lists; the first part does everything
 ## path             cuts the merge into `parts` stretches of the same number of steps: O. Green,
 ##                  R. McColl, D. Bader, "GPU merge path", ICS 2012
-## search           looks the elements of the shorter list up in the longer one
+## search           looks the elements of the shorter list up in the longer one; on one lane, which
+##                  has them one after the other, from where the last was on, by strides that double
+<%namespace name="lanes" file="/lanes/lanes.mako"/>\
 
 <%def name="functions()">
 // How many elements of an ascending list are less than x.
@@ -31,6 +33,20 @@ static inline uint lower_bound(const __global uint *list, const uint count, cons
     return low;
 }
 
+% if lanes.module.one_lane(context):
+// The same from a place on, for an x near it: every element before that is less.
+static inline uint lower_bound_from(
+    const __global uint *list, const uint count, const uint place, const uint x
+) {
+    uint low = place, step = 1u;
+    while (step <= count - low && list[low + step - 1u] < x) {
+        low += step;
+        step *= 2u;
+    }
+    return low + lower_bound(list + low, min(step - 1u, count - low), x);
+}
+
+% endif
 // Where the merge of two lists crosses a diagonal: elements of `a` among its first `steps`.
 static inline uint path_cross(
     const __global uint *a, const uint na, const __global uint *b, const uint nb, const ulong steps
@@ -151,9 +167,16 @@ if (${part} == 0u) {
     const int turned = ${na} > ${nb};
     const __global uint *few = turned ? ${b} : ${a}, *many = turned ? ${a} : ${b};
     const uint nfew = turned ? ${nb} : ${na}, nmany = turned ? ${na} : ${nb};
+% if lanes.module.one_lane(context):
+    uint at = 0u;                               // where the element before was, or would be
+% endif
     for (uint k = ${part}; k < nfew; k += ${parts}) {
         const uint x = few[k];
+% if lanes.module.one_lane(context):
+        at = lower_bound_from(many, nmany, at, x);
+% else:
         const uint at = lower_bound(many, nmany, x);
+% endif
         if (at < nmany && many[at] == x) {
             const uint i = turned ? at : k, j = turned ? k : at;
             ${found(i="i", j="j")}

@@ -7,6 +7,7 @@ import pytest
 
 import clgraph as cg
 from bench.peers import contestants
+from bench.peers.external import Code
 from bench.studies import processors
 from clgraph.errors import InvalidArgumentError
 
@@ -51,8 +52,16 @@ def test_a_table_has_medians_and_the_least_ratio():
     ]
 
 
+def test_short_turns_are_repeated(monkeypatch):
+    for enough_s, turns in ((1e9, processors.MOST_TURNS), (0.0, processors.TURNS)):
+        monkeypatch.setattr(processors, "ENOUGH_S", enough_s)
+        found = processors.raced({"clgraph": contestants.Contestant(lambda: (1.0, None))})
+        assert found["clgraph"]["turns"] == turns
+
+
 def test_who_takes_long_runs_once_more_at_most(monkeypatch):
     monkeypatch.setattr(processors, "LONG_S", 0.001)
+    monkeypatch.setattr(processors, "ENOUGH_S", 0.0)
     runs = {"clgraph": 0, "slow": 0}
 
     def contestant(name, ms):
@@ -86,11 +95,21 @@ def test_answers_of_all_are_right_where_everybody_is_installed(device):
     for name in ("igraph", "networkit", "scipy"):
         pytest.importorskip(name)
     graph = cg.generate.kron(7, seed=3)
-    for problem in ("pagerank", "cores", "leiden"):
+    for problem in ("pagerank", "cores", "triangles", "leiden"):
         field = processors.FIELDS[problem](graph, device, {})
         for name, each in field.items():
             _, answer = each.run()
             assert not each.told(answer).get("wrong"), (problem, name)
+
+
+def test_a_native_code_is_told_a_wrong_count():
+    """Of triangles: what it prints must be ours."""
+    code = Code("tc", ("tc", "{graph}"), "([0-9.]+)", checks={"triangles": r"(\d+) triangles"})
+    each = contestants.counted(code(cg.generate.complete(5)), 10)
+    told = each.told
+    assert told("10 triangles\n") == {"wrong": False}
+    assert told("11 triangles\n") == told("nothing\n") == {"wrong": True}
+    each.close()
 
 
 def test_the_recorded_runs_are_ahead_of_libraries():

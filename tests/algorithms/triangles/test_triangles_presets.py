@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from clgraph.algorithms.triangles.config import BINS, BOUND, SKEWED_DEGREE, Bitmap, Merge, Path
+from clgraph.algorithms.triangles.config import (
+    BINS,
+    BOUND,
+    SKEWED_DEGREE,
+    Bitmap,
+    Merge,
+    Path,
+    Search,
+)
 
 PRESETS = cg.TrianglesConfig.presets()
 
@@ -131,3 +139,14 @@ def test_verify_finds_wrong_values(per, preset, pocl, monkeypatch):
     monkeypatch.setattr(plan, "_found", wrong)
     with pytest.raises(cg.VerificationError, match=f"per {per}"):
         plan.run(per, verify=True)
+
+
+def test_searches_go_on_from_the_last_find(pocl):
+    """TC-10: where one work-item looks all of a row up, from where it was, by doubled strides."""
+    few, many = np.array([1, 2, 4, 300, 306, 999]), np.arange(1000)
+    ends = [[np.full(len(x), u), x] for u, x in ((1001, few), (1002, many), (1002, [1001]))]
+    graph = undirected(*np.concatenate(ends, axis=1))
+    config = cg.TrianglesConfig(intersect=Search(1), order="id")
+    listed = cg.Triangles(graph, config=config, device=pocl).run("list").values
+    assert listed[:, 0].tolist() == few.tolist()
+    assert (listed[:, 1:] == [1001, 1002]).all()

@@ -23,19 +23,23 @@ class Graph:
 
 class BFS:
     def __init__(self, graph, device):
-        self.runs = 0
+        self.runs = {}
 
     def run(self, source):
-        self.runs += 1
-        stats = types.SimpleNamespace(kernel_ms=FACTOR * (100.0 if self.runs == 1 else 2.0))
-        return types.SimpleNamespace(distances=np.arange(4) + SHIFT, stats=stats)
+        # The first run from a source takes long, later ones 2 ms, but longer from the greatest.
+        self.runs[source] = runs = self.runs.get(source, 0) + 1
+        last, other = source == max(self.runs), len(self.runs) >= OTHER_FROM
+        ms = 100.0 if runs == 1 else 2.0 + SLOWER * last
+        stats = types.SimpleNamespace(kernel_ms=FACTOR * ms)
+        return types.SimpleNamespace(distances=np.arange(4) + SHIFT * other, stats=stats)
 """
 
 
-def checkout(folder, factor=1.0, shift=0):
+def checkout(folder, factor=1.0, shift=0, slower=0.0, other_from=1):
     package = folder / "clgraph"
     package.mkdir(parents=True)
-    text = f"FACTOR, SHIFT = {factor}, {shift}\n{OLD}"
+    numbers = f"FACTOR, SHIFT, SLOWER, OTHER_FROM = {factor}, {shift}, {slower}, {other_from}"
+    text = f"{numbers}\n{OLD}"
     (package / "__init__.py").write_text(text, encoding="utf-8")
     return folder
 
@@ -67,6 +71,26 @@ def test_other_results_are_told(tmp_path, capsys):
     assert status == 1
     assert not record["cases"][0]["same"]
     assert "DIFFER" in capsys.readouterr().out
+
+
+def test_sources_that_lose_are_seen_beside_those_that_win(tmp_path, capsys):
+    """One of four takes three times as long, which the median does not show."""
+    sides = checkout(tmp_path / "a"), checkout(tmp_path / "b", slower=4.0)
+    _, record = run(tmp_path, *sides, "--sources", "4")
+    (case,) = record["cases"]
+    assert (case["before_ms"], case["after_ms"]) == (2.0, 2.0)
+    assert (case["before_p90_ms"], case["worst_source"]) == (2.0, 3.0)
+    assert case["after_p90_ms"] == pytest.approx(2.0 + 0.7 * 4.0)
+    assert case["by_source"] == pytest.approx(3.0**0.25)
+    assert case["ratio"] == 1.5
+    assert "3.00" in capsys.readouterr().out
+
+
+def test_other_results_from_one_source_of_several_are_told(tmp_path):
+    sides = checkout(tmp_path / "a"), checkout(tmp_path / "b", shift=1, other_from=4)
+    status, record = run(tmp_path, *sides, "--sources", "4")
+    assert status == 1
+    assert not record["cases"][0]["same"]
 
 
 def test_what_a_version_cannot_do_is_left_out(tmp_path, monkeypatch):

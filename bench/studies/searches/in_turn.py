@@ -2,9 +2,10 @@
 
 ``python -m bench.studies.searches.in_turn --before FOLDER --device nvidia --suite presets`` has a
 process for each checkout on the same device. For every case both load the same arrays and make a
-plan; then they run from the same sources, by turns, round after round. What is told is the median
-over the rounds of the ratio of times, after to before, and its range; and whether both found the
-same. Device time, without what a plan prepares.
+plan; then they run from the same sources, by turns, round after round. What is told are medians and
+90th percentiles over the sources; the median over the rounds of the ratio of times, after to
+before, and its range; the geometric mean of that ratio over the sources and the worst of them; and
+whether both found the same from each. Device time, without what a plan prepares.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def cases(suite: str, only: str | None) -> Iterator[tuple[str, str, list[str]]]:
 def compared(
     before: Process, after: Process, algorithm: str, preset: str, sources: list[int], rounds: int
 ) -> dict[str, Any]:
-    """Run one case by turns, the first round for nothing."""
+    """Run one case by turns, the first round to compare what is found and for no times."""
     for side in (before, after):
         answer = side.ask("plan", algorithm=algorithm, preset=preset)
         if "error" in answer:
@@ -106,20 +107,27 @@ def compared(
     same = True
     for number in range(rounds + 1):
         order = (before, after) if number % 2 else (after, before)
-        found = {side: side.ask("run", sources=sources) for side in order}
+        found = {side: side.ask("run", sources=sources, digests=not number) for side in order}
         for answer in found.values():
             if "error" in answer:
                 return answer
-        same = same and found[before]["digest"] == found[after]["digest"]
         if number:
             taken.append((found[before]["ms"], found[after]["ms"]))
+        else:
+            same = found[before]["digests"] == found[after]["digests"]
     ratios = [sum(ours) / sum(theirs) for theirs, ours in taken]
+    # By source: medians over the rounds.
+    theirs, ours = (np.median([pair[side] for pair in taken], axis=0) for side in (0, 1))
     return {
         "before_ms": statistics.median(ms for theirs, _ in taken for ms in theirs),
         "after_ms": statistics.median(ms for _, ours in taken for ms in ours),
+        "before_p90_ms": float(np.quantile(theirs, 0.9)),
+        "after_p90_ms": float(np.quantile(ours, 0.9)),
         "ratio": statistics.median(ratios),
         "least": min(ratios),
         "most": max(ratios),
+        "by_source": float(np.exp(np.log(ours / theirs).mean())),
+        "worst_source": float((ours / theirs).max()),
         "same": same,
     }
 
@@ -214,16 +222,23 @@ def _graph(
 
 
 def _print(rows: Sequence[dict[str, Any]]) -> None:
-    head = ("case", "before ms", "after ms", "ratio", "range", "results")
+    head = (
+        *("case", "before ms", "p90", "after ms", "p90", "ratio", "range"),
+        *("source by source", "worst", "results"),
+    )
     lines = [
-        (row["case"], "", "", "", "", row["error"])
+        (row["case"], *[""] * (len(head) - 2), row["error"])
         if "error" in row
         else (
             row["case"],
             f"{row['before_ms']:.4g}",
+            f"{row['before_p90_ms']:.4g}",
             f"{row['after_ms']:.4g}",
+            f"{row['after_p90_ms']:.4g}",
             f"{row['ratio']:.3f}",
             f"{row['least']:.3f} to {row['most']:.3f}",
+            f"{row['by_source']:.3f}",
+            f"{row['worst_source']:.2f}",
             "the same" if row["same"] else "DIFFER",
         )
         for row in rows

@@ -48,17 +48,18 @@ class Side:
         self._algorithm = algorithm
         return {}
 
-    def run(self, sources: list[int]) -> dict[str, Any]:
-        """Give milliseconds of the device for each source, and a digest of what the first found."""
+    def run(self, sources: list[int], *, digests: bool = False) -> dict[str, Any]:
+        """Give milliseconds of the device for each source, and a digest of what each found."""
         searches = self._algorithm in SEARCHES
-        taken, digest = [], ""
+        taken: list[float] = []
+        found: list[str] = []
         for source in sources:
             result = self._plan.run(source) if searches else self._plan.run()
             taken.append(float(result.stats.kernel_ms))
-            if not digest:
-                found = np.asarray(result.distances if searches else result.labels)
-                digest = hashlib.sha256(found.astype(np.float64).tobytes()).hexdigest()
-        return {"ms": taken, "digest": digest}
+            if digests:
+                array = np.asarray(result.distances if searches else result.labels)
+                found.append(hashlib.sha256(array.astype(np.float64).tobytes()).hexdigest())
+        return {"ms": taken, "digests": found}
 
 
 def main() -> None:

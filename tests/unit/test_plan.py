@@ -9,6 +9,7 @@ from clgraph.algorithms.sssp.stages import stage_payload
 from clgraph.device import Memory
 from clgraph.engine import state
 from clgraph.engine.plan import Table
+from clgraph.engine.resident import resident
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs, stage_fields
 
 PRESETS = cg.SSSPConfig.presets()
@@ -60,3 +61,23 @@ def test_a_table_allocates_binds_and_tells_what_it_declares(intel):
 def test_counters_and_bins_leave_the_words_of_stages_alone():
     """What is counted grows with the library; the line behind it belongs to the next stage."""
     assert state.STATE_WORDS["NEXT"] >= state.BINS_AT + state.MOST_BINS
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_rows_are_uploaded_from_the_memory_of_the_graph(device, monkeypatch, dtype):
+    path = cg.generate.path(9)
+    graph = cg.Graph(path.indptr.astype(dtype), path.indices.astype(dtype), directed=False)
+    sent, upload = {}, Memory.upload
+
+    def noted(self, name, array, **more):
+        sent[name] = array
+        return upload(self, name, array, **more)
+
+    monkeypatch.setattr(Memory, "upload", noted)
+    rows = resident(graph, device)
+    assert rows.indices.read().tolist() == graph.indices.tolist()
+    assert rows.indptr.read().tolist() == graph.indptr.tolist()
+    assert rows.indptr.dtype == rows.indices.dtype == np.uint32
+    for name in ("indptr", "indices"):
+        held = getattr(graph, name)
+        assert np.shares_memory(sent[name], held) == (held.itemsize == 4), name

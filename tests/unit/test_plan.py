@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from configs import bfs_config
 
 import clgraph as cg
 from clgraph.algorithms.scc import signatures, steps
 from clgraph.algorithms.sssp.stages import stage_payload
-from clgraph.device import Memory
+from clgraph.device import Kernel, Memory
 from clgraph.engine import state
 from clgraph.engine.plan import Table
 from clgraph.engine.resident import resident
@@ -81,3 +82,57 @@ def test_rows_are_uploaded_from_the_memory_of_the_graph(device, monkeypatch, dty
     for name in ("indptr", "indices"):
         held = getattr(graph, name)
         assert np.shares_memory(sent[name], held) == (held.itemsize == 4), name
+
+
+def examined(monkeypatch):
+    """Places of the arguments that are looked at when kernels are launched."""
+    places, look = [], Kernel._set_arguments
+
+    def noted(kernel, args):
+        args = list(args)
+        places.append([place for place, _ in args])
+        look(kernel, args)
+
+    monkeypatch.setattr(Kernel, "_set_arguments", noted)
+    return places
+
+
+def test_a_steady_search_looks_at_the_arguments_that_change(device, monkeypatch):
+    graph = cg.generate.kron(7, seed=1)
+    plan = cg.BFS(graph, device=device, config=bfs_config(synchronisation="persistent"))
+    wanted = plan.run(3).distances
+    places = examined(monkeypatch)
+    held = [plan.run(source) for source in (1, 2, 3)]  # each in buffers of its own
+    rows = [row.name for row in plan._stages.table.rows]
+    given = [rows.index(name) for name in ("source", "max_level", "distances", "levels")]
+    number = len(rows) + 1
+    assert [sorted(looked) for looked in places] == [sorted([*given, number, number + 1])] * 3
+    np.testing.assert_array_equal(held[2].distances, wanted)
+
+
+def test_a_table_with_another_array_has_another_stamp(device):
+    table = Table()
+    table.array("uint", "found", 4)
+    table.given("uint", "source")
+    before = table.stamp
+    table.allocate(Memory(device))
+    made = table.stamp
+    assert made is not before
+    assert table.places(["source"]) == [1]
+    table["found"] = Memory(device).allocate("found", 8, np.uint32)
+    assert table.stamp is not made
+
+
+def test_a_run_after_an_array_was_replaced_reads_the_new_one(device):
+    """What kernels were handed before is not what they work on."""
+    plan = cg.BFS(cg.generate.path(20), device=device)
+    assert plan.run(0).depth == 19
+    table = plan._stages.table
+    for name in ("indptr", "indices"):
+        before = table[name]
+        fresh = Memory(device).upload(name, before.read())
+        for row in table.rows:  # stages that pull know the same by other names
+            if table[row.name] is before:
+                table[row.name] = fresh
+        before.clear()
+    assert plan.run(0).distances.tolist() == list(range(20))

@@ -85,6 +85,7 @@ def device(spec: str | Device | None = None) -> Device:
             _passed_over.add(better)
             why = selftest.trouble_of(better)
             log.warning("%s is passed over, it cannot build kernels: %s", better, why)
+    chosen.make_context()
     if not plus:
         return chosen
     emulation = re.fullmatch(r"(lanes|amdgcn)(\d{1,3})", mode.strip())

@@ -177,7 +177,9 @@ class Driver:
         self._flags = {flags: np.uint32(flags) for flags in range(8)}
         self._launched = (np.uint32(0), self._flags[0])  # number of a launch, and its flags
         self._number = len(table.rows) + 1  # where these are among the arguments
-        self._changing: list[int] = []
+        # Where arguments may be others than the table has. A place stays once a run has given it:
+        # the next run may leave it to the table, and a kernel may not be launched by every run.
+        self._changing = {self._number, self._number + 1}
 
     @property
     def resident(self) -> int:
@@ -223,7 +225,7 @@ class Driver:
         """
         args = self.table.bind(given)
         args += (self._state, *self._launched, *self._limits)
-        self._changing = [*self.table.places(given), self._number, self._number + 1]
+        self._changing.update(self.table.places(given))
         self._begin()
         watching = observer()
         group_size = self._config.group_size

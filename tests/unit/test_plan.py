@@ -9,6 +9,7 @@ from clgraph.algorithms.scc import signatures, steps
 from clgraph.algorithms.sssp.stages import stage_payload
 from clgraph.device import Kernel, Memory
 from clgraph.engine import state
+from clgraph.engine.arguments import NO_LIMIT
 from clgraph.engine.plan import Table
 from clgraph.engine.resident import resident
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs, stage_fields
@@ -108,6 +109,18 @@ def test_a_steady_search_looks_at_the_arguments_that_change(device, monkeypatch)
     number = len(rows) + 1
     assert [sorted(looked) for looked in places] == [sorted([*given, number, number + 1])] * 3
     np.testing.assert_array_equal(held[2].distances, wanted)
+
+
+def test_what_one_run_gives_is_the_table_s_again_in_the_next(device):
+    plan = cg.BFS(cg.generate.path(20), device=device)
+    assert plan.run(0).depth == 19
+    stages, buffers = plan._stages, plan._pool.take()
+    given = {"source": np.uint32(0), "max_level": NO_LIMIT, **buffers.arguments()}
+    longer = stages.run(given | {"level_capacity": np.uint32(3)})
+    assert longer.depth == 19
+    buffers.levels.write(np.zeros(buffers.levels.count, np.uint32))
+    stages.run(given)
+    assert (buffers.levels.read().reshape(-1, 4)[:20, 0] == 1).all()
 
 
 def test_a_table_with_another_array_has_another_stamp(device):

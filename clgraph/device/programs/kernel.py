@@ -153,10 +153,10 @@ class Kernel:
             )
         places, stamp = bound or ((), None)
         looked_at: Iterable[tuple[int, Argument]] = enumerate(args)
-        if stamp is not None and stamp is self._stamp:
-            looked_at = [(place, args[place]) for place in places]
-        self._stamp = None  # an exception may come before the driver has all of them
         with self._lock:
+            if stamp is not None and stamp is self._stamp:
+                looked_at = [(place, args[place]) for place in places]
+            self._stamp = None  # an exception may come before the driver has all of them
             try:
                 self._set_arguments(looked_at)
                 event = self._handle.enqueue(self._queue, global_size, group_size)
@@ -165,7 +165,7 @@ class Kernel:
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
                     f"work-items in groups of {group_size}: {error}"
                 ) from error
-        self._stamp = stamp
+            self._stamp = stamp
         if checks is not None:
             checks.examine(event)
         return event

@@ -27,6 +27,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.sweeps import SweepLog
+from clgraph.graph.lines import lines_kernel
 from clgraph.profile.microbenchmarks import suite
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "communities",
     "divided",
     "lengths",
+    "lines",
     "microbenchmarks",
     "multi_search",
     "peel",
@@ -205,6 +207,15 @@ def ranking(graph: Graph, name: str, device: Device) -> object:
         return cg.pagerank(graph, personalization=np.ones((3, graph.n)), device=device)
     call = {"pagerank": cg.pagerank, "eigenvector": cg.eigenvector_centrality, "hits": cg.hits}
     return call[name](graph, device=device)
+
+
+def lines(_: Graph, name: str, device: Device) -> object:
+    """Build what reads lines of numbers: columns, which of them is a weight, and what else."""
+    columns, weight, decimals = {"ids": (2, None, False), "marked": (3, 2, False)}.get(
+        name, (4, 2, device.traits.fp64)
+    )
+    marker = ord("a") if name == "marked" else 0
+    return lines_kernel(device, columns, weight, decimals, marker=marker, wide=name == "wide")
 
 
 def recorded(graph: Graph, ends: tuple[Any, Any], device: Device) -> object:

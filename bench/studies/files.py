@@ -2,12 +2,13 @@
 
 ``python -m bench.studies.files --folder DIR --output record.json``: a Kronecker graph is written to
 the folder in each format (where its file is not there yet), shuffled where the name says so, with
-comments and heads as the format has them. Each file is then read from a warm cache, in turn by
-pyarrow's reader where blocks are plain and by the tokenizer alone; megabytes are 10**6 bytes of the
-file, and seconds are those of the clock and of all processors. ``read`` is all of `clgraph.read`,
-``columns`` what of it turns bytes into columns of numbers. Readers of other libraries, where
-installed, read the plainest of the files. ``from_edges`` and SciPy's ``coo_matrix(...).tocsr()``
-take turns too. Medians.
+comments and heads as the format has them. Each file is then read from a warm cache, in turn by the
+kernel where blocks are plain, by pyarrow's reader where they are, and by the tokenizer alone (what
+the kernel leaves goes to pyarrow, what that leaves to the tokenizer); megabytes are 10**6 bytes of
+the file, and seconds are those of the clock and of all processors. ``read`` is all of
+`clgraph.read`, ``columns`` what of it turns bytes into columns of numbers. Readers of other
+libraries, where installed, read the plainest of the files. ``from_edges`` and SciPy's
+``coo_matrix(...).tocsr()`` take turns too. Medians.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import numpy as np
 
@@ -60,7 +62,7 @@ FILES = {
     "graph.sg": (None, False),
     "graph.wsg": ("integers", False),
 }
-WAYS = ("pyarrow", "tokenizer")
+WAYS = ("kernel", "pyarrow", "tokenizer")
 BINARY = (".npz", ".sg", ".wsg")
 
 
@@ -102,13 +104,14 @@ def make(folder: Path, scale: int, names: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def read_by(way: str) -> Iterator[None]:
-    """Have blocks read by pyarrow, whatever the size of a file, or by the tokenizer."""
-    before = seam.LEAST_BYTES
-    seam.LEAST_BYTES = 0 if way == WAYS[0] else 1 << 62
-    try:
+    """Have blocks read by the kernel or by pyarrow, whatever the size of a file, or by neither."""
+    least = 1 << 62 if way == "tokenizer" else 0
+    processor = cg.device("pocl") if way == "kernel" else None
+    with (
+        mock.patch.object(seam, "LEAST_BYTES", least),
+        mock.patch.object(seam, "open_processor", return_value=processor),
+    ):
         yield
-    finally:
-        seam.LEAST_BYTES = before
 
 
 class Spent:
@@ -150,7 +153,7 @@ def _timed(call: Callable[..., Any], spent: Spent) -> Callable[..., Any]:
 def rate_of(path: Path, repeats: int) -> dict[str, Any]:
     """Read a file each way in turn; say how fast."""
     size = path.stat().st_size
-    ways = WAYS if path.suffix not in BINARY else WAYS[1:]
+    ways = WAYS if path.suffix not in BINARY else WAYS[-1:]
     times: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
     for _ in range(repeats + 1):  # the first warms caches and imports what is needed
         for way in ways:

@@ -19,7 +19,7 @@ else:
     discovery = OnFirstUse("clgraph.device.discovery")
     selftest = OnFirstUse("clgraph.device.selftest")
 
-__all__ = ["OTHER_DRIVERS", "device"]
+__all__ = ["OTHER_DRIVERS", "device", "open_processor"]
 
 PROCESSOR_MAKERS = frozenset({"intel", "amd", "arm", "apple", "ibm", "nvidia"})
 HOW_TO_INSTALL = (
@@ -34,6 +34,7 @@ OTHER_DRIVERS = (
 
 log = logging.getLogger("clgraph")
 _passed_over: set[Device] = set()
+_chosen: set[Device] = set()
 
 
 def device(spec: str | Device | None = None) -> Device:
@@ -85,6 +86,8 @@ def device(spec: str | Device | None = None) -> Device:
             _passed_over.add(better)
             why = selftest.trouble_of(better)
             log.warning("%s is passed over, it cannot build kernels: %s", better, why)
+    _chosen.add(chosen)
+    chosen.make_context()
     if not plus:
         return chosen
     emulation = re.fullmatch(r"(lanes|amdgcn)(\d{1,3})", mode.strip())
@@ -93,6 +96,12 @@ def device(spec: str | Device | None = None) -> Device:
             f"device {spec!r}{origin} ends in '+{mode}'; only '+lanes8' and the like can follow."
         )
     return chosen.emulating(int(emulation[2]), "amdgcn" if emulation[1] == "amdgcn" else "local")
+
+
+def open_processor() -> Device | None:
+    """Give a processor that was chosen in this process, not a simulator; None if none was."""
+    found = (one for one in _chosen if one.traits.is_cpu and not one.is_simulator)
+    return min(found, key=lambda one: one.index, default=None)
 
 
 def _fitting(wanted: str) -> Iterator[Device]:

@@ -24,6 +24,7 @@ __all__ = ["ABSENT", "ANY", "PRESENT", "Edges", "Marked", "as_edges", "as_fields
 
 ABSENT, PRESENT, ANY = 0, 1, 2
 MOST_EDGES = 2**30
+ID_ON_DEVICE = np.dtype(np.uint32)
 MOST_VERTICES = 2**31 - 1
 FREE_VERTICES = 1 << 24  # as many as ids may imply without having edges to show for it
 VERTICES_PER_EDGE = 64
@@ -118,14 +119,12 @@ def as_edges(memory: Memory, src: Any, dst: Any) -> Edges:
     InvalidGraphError
         If they are not integers, not of one length, or an id is negative or too large.
     """
-    src, dst = (
-        on_its_device(memory, values, name, ids=True)
-        for values, name in ((src, "src"), (dst, "dst"))
-    )
+    src = on_its_device(memory, src, "src", ids=True)
+    dst = on_its_device(memory, dst, "dst", ids=True)
     if isinstance(src, Allocation) or isinstance(dst, Allocation):
         if not (isinstance(src, Allocation) and isinstance(dst, Allocation)):
             raise InvalidArgumentError("src and dst must both be on the device, or both not.")
-        if src.dtype != np.uint32 or dst.dtype != np.uint32:
+        if src.dtype != ID_ON_DEVICE or dst.dtype != ID_ON_DEVICE:
             raise InvalidArgumentError(
                 f"edges on the device are of uint32; got {src.dtype} and {dst.dtype}; "
                 "convert them, or pass arrays in host memory."
@@ -191,8 +190,10 @@ def as_fields(
     InvalidArgumentError
         If a name is unknown, one is missing, or values do not fit.
     """
-    known = {field.name: field.dtype for field in fields}
     named = {name: values for name, values in given.items() if values is not None}
+    if not named and not fields:
+        return {}
+    known = {field.name: field.dtype for field in fields}
     for name in named:
         if name not in known:
             has = f"has {', '.join(known)}" if known else "has no fields"

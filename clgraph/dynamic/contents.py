@@ -24,7 +24,7 @@ from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
-from clgraph.graph.csr import index_dtype, sorted_rows
+from clgraph.graph.csr import index_dtype, sorted_rows, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,7 +114,7 @@ class Contents(Current):
             m = start.m
             lengths[: start.n] = start.degrees
             begins[: start.n] = start.indptr[:-1]
-            columns[0] = start.indices.astype(np.uint32, copy=False)
+            columns[0] = unsigned(start.indices)
             for at, field in enumerate(updater.fields, 1):
                 columns[at] = np.zeros(m, field.dtype)
                 if field.name == "weights" and start.weights is not None:

@@ -99,6 +99,7 @@ class Current(StaysHere):
     @_held.setter
     def _held(self, held: Held) -> None:
         self._now = held
+        held.updater.in_place.forget()  # or the rows before would stay in memory
 
     def _settled(self) -> Outcome | None:
         """Bring what is known here up to date with the device, and give what the batch counted."""
@@ -115,7 +116,7 @@ class Current(StaysHere):
                     in_place.launch(Steps(), pending, (COMMIT,))
                     outcome = lists.outcome()
                 else:
-                    outcome.words[WORDS["DONE"]] = 0
+                    outcome.forget()
             if outcome["DONE"] and not outcome.missed:
                 self._now = pending.made(outcome)
             else:

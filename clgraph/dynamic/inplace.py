@@ -36,6 +36,10 @@ SPIN_LIMIT = 1 << 22
 MOST_NUMBERS = 1000
 FAR = 1 << 62
 SCATTER, PROCESS, COMMIT = 1, 2, 4
+# Places of the kernel's arguments that are others in every batch: its stage, the counts to write,
+# both ends and which way; and the first of the values of fields, each before its pool.
+STAGE_AT, PARITY_AT, ENDS_AT, JOINS_AT, VALUES_AT = 0, 3, 4, 11, 25
+CHANGING = (STAGE_AT, PARITY_AT, ENDS_AT, ENDS_AT + 1, JOINS_AT)
 STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
 KEY_BYTES = 12  # of a key and where its row's begin; beside them an offset
 BESIDE_BYTES = 2048  # of local memory, for all else: counts of blocks by size, most of it
@@ -132,7 +136,7 @@ class InPlace:
         self._groups = 0
         self._numbers: dict[int, np.uint32] = {}
         # Of the batch before, since many of a kind follow each other.
-        self._last_numbers: tuple[tuple[Any, ...], tuple[np.uint32, ...]] = (), ()
+        self._bound: tuple[tuple[Any, ...], list[Argument], object] | None = None
         self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
         self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
 
@@ -154,6 +158,7 @@ class InPlace:
         """Let go of scratch memory."""
         self.work.release()
         self._filled = self._scratch = None
+        self.forget()
 
     @property
     def groups(self) -> int:
@@ -214,28 +219,47 @@ class InPlace:
         stages : sequence of int, optional
             Sums of stages, each a launch; default all in one, or each in its own.
         """
-        shape, store, lists = batch.shape, batch.store, batch.lists
-        size, kernel = self.groups * self._group_size, self._kernel
+        kernel, u4 = self._kernel, self._number
         assert kernel is not None  # noqa: S101 (groups has built it)
-        assert self._scratch is not None  # noqa: S101 (prepare has taken it)
-        u4, fields = self._number, store.pools[1:]
-        carried: list[Argument] = []
-        for value, pool in zip(batch.values or fields, fields, strict=True):
-            carried += (value, pool)
-        about = (shape, batch.count, store.n, batch.both, lists.block_edges)
-        if self._last_numbers[0] != about:
-            numbers = [batch.count, store.n, shape.bits, shape.place_bits, int(batch.both)]
-            numbers += [shape.span, shape.boxes, shape.stride, lists.sizes.bits]
-            self._last_numbers = about, tuple(map(u4, numbers))
-        *ahead, span, boxes, stride, block_bits = self._last_numbers[1]
-        args: list[Argument] = [u4(SPIN_LIMIT), lists.control, u4(lists.parity), *batch.ends]
-        args += [*ahead, u4(int(batch.joins)), span, boxes, stride, block_bits, *self._scratch[1]]
-        args += [lists.handles, lists.lists, store.pointer, store.used, *carried, store.pools[0]]
+        args, stamp = self._arguments(batch)
+        values = range(VALUES_AT, VALUES_AT + 2 * len(batch.store.pools) - 2, 2)
+        places = (*CHANGING, *values)
+        size = self._groups * self._group_size
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)
         for stage in stages:
-            event = kernel.launch(size, self._group_size, u4(stage), *args)
+            args[STAGE_AT] = u4(stage)
+            event = kernel.launch(size, self._group_size, *args, bound=(places, stamp))
             steps[STAGES.get(stage, "update")].add(event, event)
+        for place in places[1:]:
+            args[place] = args[STAGE_AT]  # the arrays of a batch are its owner's
+
+    def _arguments(self, batch: InPlaceBatch) -> tuple[list[Argument], object]:
+        """Give what the kernel takes for a batch, and a stamp of all but `CHANGING` and values."""
+        shape, store, lists, u4 = batch.shape, batch.store, batch.lists, self._number
+        assert self._scratch is not None  # noqa: S101 (prepare has taken it)
+        scratch, fields = self._scratch[1], store.pools[1:]
+        about: tuple[Any, ...] = (shape, batch.count, store.n, batch.both, scratch, lists.handles)
+        about += (store.pointer, store.used, store.pools)
+        if self._bound is None or self._bound[0] != about:
+            zero = u4(0)
+            numbers = [batch.count, store.n, shape.bits, shape.place_bits, int(batch.both), 0]
+            numbers += [shape.span, shape.boxes, shape.stride, lists.sizes.bits]
+            carried: list[Argument] = [each for pool in fields for each in (pool, pool)]
+            made: list[Argument] = [zero, u4(SPIN_LIMIT), lists.control, zero, *batch.ends]
+            made += [*map(u4, numbers), *scratch, lists.handles, lists.lists]
+            made += [store.pointer, store.used, *carried, store.pools[0]]
+            self._bound = about, made, object()
+        _, args, stamp = self._bound
+        args[PARITY_AT], args[JOINS_AT] = u4(lists.parity), u4(batch.joins)
+        args[ENDS_AT], args[ENDS_AT + 1] = batch.ends
+        for at, value in enumerate(batch.values or fields):
+            args[VALUES_AT + 2 * at] = value
+        return args, stamp
+
+    def forget(self) -> None:
+        """Let go of the rows and the batch that came last."""
+        self._bound = None
 
     def note_crowded(self, edges: int) -> None:
         """Note that a batch of so many edges did not fit."""

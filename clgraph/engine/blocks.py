@@ -35,6 +35,8 @@ __all__ = [
 
 log = logging.getLogger("clgraph")
 
+NOTHING_CHANGES = contextlib.nullcontext(False)
+
 
 class Store(Protocol):
     """What a `DynamicGraph` has of its rows; see `clgraph.dynamic.storage.store.Store`."""
@@ -192,14 +194,14 @@ class Searched:
         """Whether the plan reads rows in blocks."""
         return self._changing is not None and not self._packs
 
-    @contextlib.contextmanager
-    def still(self) -> Iterator[bool]:
+    def still(self) -> contextlib.AbstractContextManager[bool]:
         """Keep it as it is; tells whether it has changed since `now_seen` was called last."""
-        if self._changing is None:
-            yield False
-            return
-        with self._changing.lock:
-            yield self._changing.rows is not self._seen
+        return NOTHING_CHANGES if self._changing is None else self._locked(self._changing)
+
+    @contextlib.contextmanager
+    def _locked(self, changing: Changing) -> Iterator[bool]:
+        with changing.lock:
+            yield changing.rows is not self._seen
 
     def pack(self, why: str) -> None:
         """Have rows packed from now on, since blocks will not do."""

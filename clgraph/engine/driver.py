@@ -67,8 +67,6 @@ class Outcome:
         Edges that were looked at, or counted as done, as the kernel has it.
     status_flags : int
         What the kernel has to report beside its result; 0 is nothing.
-    counters : dict
-        Events by the names of `COUNTERS`; all 0 where the kernel does not count.
     """
 
     def __init__(
@@ -84,12 +82,17 @@ class Outcome:
         self.reached = words[_REACHED]
         self.explored = words[_EXPLORED] | words[_EXPLORED + 1] << 32
         self.status_flags = words[_STATUS_FLAGS]
-        self.counters = dict(zip(COUNTERS, words[COUNTERS_AT - _SEEN.start :], strict=True))
+        self._counts = words[COUNTERS_AT - _SEEN.start :]
         self._events = events
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the time that the events give, and not these."""
         return self.__dict__ | {"_events": None, "kernel_ms": self.kernel_ms}
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Events by the names of `COUNTERS`; all 0 where the kernel does not count."""
+        return dict(zip(COUNTERS, self._counts, strict=True))
 
     @property
     def events(self) -> tuple[cl.Event, cl.Event]:
@@ -161,6 +164,7 @@ class Driver:
                 f"would take {kernels[0].local_bytes} bytes of local memory of "
                 f"{device.traits.local_bytes}; choose a smaller one."
             )
+        self._sizes = self.groups * config.group_size, config.group_size
         self._state = Memory(device).upload("state", initial_state())
         self._is_initial = True  # whether the state is known to be as a search begins
         self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
@@ -170,8 +174,12 @@ class Driver:
             np.uint32(config.limits.spin or 0),
             np.uint64(config.launch_work),
         )
-        self._first_launch = np.uint32(0)
         self._flags = {flags: np.uint32(flags) for flags in range(8)}
+        self._launched = (np.uint32(0), self._flags[0])  # number of a launch, and its flags
+        self._number = len(table.rows) + 1  # where these are among the arguments
+        # Where arguments may be others than the table has. A place stays once a run has given it:
+        # the next run may leave it to the table, and a kernel may not be launched by every run.
+        self._changing = {self._number, self._number + 1}
 
     @property
     def resident(self) -> int:
@@ -219,6 +227,8 @@ class Driver:
             If the driver reports a failure.
         """
         args = self.table.bind(given)
+        args += (self._state, *self._launched, *self._limits)
+        self._changing.update(self.table.places(given))
         self._begin()
         watching = observer()
         group_size = self._config.group_size
@@ -247,7 +257,7 @@ class Driver:
 
     def _persistent(
         self,
-        args: Sequence[Argument],
+        args: list[Argument],
         between: Callable[[], object] | None,
         beside: Mirror | None,
     ) -> Outcome | None:
@@ -258,7 +268,7 @@ class Driver:
         launches = 1
         first = last = self._launch(args, 0, flags)
         while True:
-            self._mirror.refresh(beside)
+            self._look(beside)
             if self._word(_ABORTED):
                 return None
             status = self._word(_STATUS)
@@ -275,7 +285,7 @@ class Driver:
 
     def _stepped(
         self,
-        args: Sequence[Argument],
+        args: list[Argument],
         order: Iterable[int],
         between: Callable[[], object] | None,
         beside: Mirror | None,
@@ -291,28 +301,29 @@ class Driver:
                 for kernel in self._kernels:
                     last = self._launch(args, launches, flags, kernel)
                     launches += 1
-            self._mirror.refresh(beside)
+            self._look(beside)
             if self._word(_STATUS) == STATUS_DONE:
                 return self._outcome("stepped", (first, last), launches)
             if between:
                 between()
 
     def _launch(
-        self, args: Sequence[Argument], launch: int, flags: int, kernel: Kernel | None = None
+        self, args: list[Argument], launch: int, flags: int, kernel: Kernel | None = None
     ) -> cl.Event:
-        group_size = self._config.group_size
+        number = self._number
+        args[number] = np.uint32(launch) if launch else self._launched[0]
+        args[number + 1] = self._flags[flags]
         return (kernel or self._kernel).launch(
-            self.groups * group_size,
-            group_size,
-            *args,
-            self._state,
-            np.uint32(launch) if launch else self._first_launch,
-            self._flags[flags],
-            *self._limits,
+            *self._sizes, *args, bound=(self._changing, self.table.stamp)
         )
 
     def _word(self, index: int) -> int:
-        return int(self._mirror.words[index - _SEEN.start])
+        return self._words[index - _SEEN.start]
+
+    def _look(self, beside: Mirror | None) -> None:
+        """Wait for what was launched, and read the words that say how far it came."""
+        self._mirror.refresh(beside)
+        self._words: list[int] = self._mirror.words.tolist()
 
     def _begin(self) -> None:
         """Write the initial state, unless the search before ended where it is just that."""
@@ -335,4 +346,4 @@ class Driver:
                 "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
                 "vertex is queued once and 100 percent suffice."
             )
-        return Outcome(mode, events, launches, self._mirror.words.tolist())
+        return Outcome(mode, events, launches, self._words)

@@ -21,7 +21,7 @@ from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["FollowingPlan", "Plan", "SearchPlan", "Table"]
+__all__ = ["FollowingPlan", "Plan", "SearchPlan", "Table", "Turn"]
 
 P = TypeVar("P", bound="Plan")
 S = TypeVar("S")
@@ -83,6 +83,8 @@ class Table:
     ----------
     rows : list of Row
         What ``/grid/signature.mako`` renders.
+    stamp : object
+        Another one whenever what all runs share is.
     """
 
     def __init__(self, types: Mapping[str, tuple[DTypeLike, int]] | None = None) -> None:
@@ -91,6 +93,7 @@ class Table:
         self._makers: list[Callable[[Memory], Argument | None]] = []
         self._bound: list[Argument | None] = []
         self._places: dict[str, int] = {}
+        self.stamp = object()
 
     def _declare(self, row: Row, make: Callable[[Memory], Argument | None]) -> None:
         self.rows.append(row)
@@ -163,6 +166,7 @@ class Table:
         DeviceMemoryError
             If not all of it fits.
         """
+        self.stamp = object()
         self._places = {row.name: place for place, row in enumerate(self.rows)}
         self._bound = [None] * len(self.rows)
         for place, make in enumerate(self._makers):  # in order: one may ask for those before it
@@ -175,6 +179,7 @@ class Table:
 
     def __setitem__(self, name: str, value: Argument) -> None:
         """Have all runs share something else from now on."""
+        self.stamp = object()
         self._bound[self._places[name]] = value
 
     def bind(self, given: Mapping[str, Argument]) -> list[Argument]:
@@ -183,6 +188,10 @@ class Table:
         for name, value in given.items():
             bound[self._places[name]] = value
         return bound
+
+    def places(self, given: Iterable[str]) -> list[int]:
+        """Give where these arguments are."""
+        return [self._places[name] for name in given]
 
     @property
     def sizes(self) -> dict[str, int]:

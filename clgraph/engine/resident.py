@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.device import Memory
 from clgraph.errors import InvalidGraphError
+from clgraph.graph.csr import unsigned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,12 +74,10 @@ def resident(graph: Graph, device: Device, progress: Progress | None = None) -> 
         memory = Memory(device)
         indptr = memory.upload(
             "indptr",
-            graph.indptr.astype(offsets_dtype(graph.m), copy=False),
+            unsigned(graph.indptr, offsets_dtype(graph.m)),
             progress=progress,
         )
-        indices = memory.upload(
-            "indices", graph.indices.astype(np.uint32, copy=False), progress=progress
-        )
+        indices = memory.upload("indices", unsigned(graph.indices), progress=progress)
         held[device] = ResidentGraph(indptr, indices)
     return held[device]
 

@@ -1,13 +1,16 @@
 """Batches in one launch: what they cost, and what happens when something is in the way."""
 
 import copy
+import dataclasses
+import gc
+import weakref
 
 import numpy as np
 import pytest
 from dynamic.dynamic_reference import Reference, batch, check
 
 import clgraph as cg
-from clgraph.device import Allocation, Memory, Mirror
+from clgraph.device import Allocation, Kernel, Memory, Mirror
 from clgraph.dynamic import inplace
 from clgraph.dynamic.inplace import COMMIT, PROCESS, SCATTER, InPlace, Shape
 from clgraph.dynamic.storage.freelists import (
@@ -85,6 +88,76 @@ def test_a_batch_takes_no_memory_and_copies_its_counts_only(any_device, monkeypa
     monkeypatch.undo()
     assert (into.new, out.gone) == (200, 200)
     assert copies == [4 * CONTROL_WORDS] * 2
+
+
+def test_a_steady_batch_looks_at_the_arguments_that_change(any_device, monkeypatch):
+    graph = cg.DynamicGraph(directed(500, 8), weights="f4", device=any_device)
+    src, dst = fresh_edges(graph, 500, 200)
+    ends = on_device(graph, src, dst)
+    costs = Memory(graph.device).upload("costs", np.arange(200, dtype=np.float32))
+    for _ in range(2):  # until there are blocks enough
+        graph.insert_edges(*ends, costs, regime="rows")
+        graph.delete_edges(*ends, regime="rows")
+    looked, look = [], Kernel._set_arguments
+
+    def noted(kernel, args):
+        args = list(args)
+        looked.append(len(args))
+        look(kernel, args)
+
+    monkeypatch.setattr(Kernel, "_set_arguments", noted)
+    graph.insert_edges(*ends, costs, regime="rows")
+    graph.delete_edges(*ends, regime="rows")
+    launches = 1 if graph._updater.in_place.together else 3
+    assert looked == [6] * (2 * launches)
+    monkeypatch.undo()
+    # Other values, in other memory, of the same number.
+    dearer = Memory(graph.device).upload("costs", np.arange(200, dtype=np.float32) + 1000)
+    assert graph.insert_edges(*ends, dearer, regime="rows").new == 200
+    held = dict(zip(graph.neighbors(int(src[7])), graph.edge_values(int(src[7])), strict=True))
+    assert held[dst[7]] == 1007
+
+
+def test_rows_that_were_replaced_leave_memory(any_device):
+    graph = cg.DynamicGraph(directed(500, 8), device=any_device)
+    graph.insert_edges(*on_device(graph, *fresh_edges(graph, 500, 200)), regime="rows")
+    graph.insert_edges(*on_device(graph, *fresh_edges(graph, 500, 200)), regime="rows")
+    before = weakref.ref(graph._held.store.pointer)
+    assert graph.insert_vertices(5) == range(500, 505)
+    gc.collect()
+    assert before() is None
+
+
+def test_arguments_follow_the_rows(any_device, monkeypatch):
+    graph = cg.DynamicGraph(directed(500, 8), device=any_device)
+    seen, launch = [], InPlace.launch
+
+    def noted(in_place, steps, batch, *stages):
+        seen.append(batch)
+        launch(in_place, steps, batch, *stages)
+
+    monkeypatch.setattr(InPlace, "launch", noted)
+    graph.insert_edges(*on_device(graph, *fresh_edges(graph, 500, 200)), regime="rows")
+    in_place, held = graph._updater.in_place, seen[-1]
+    _, stamp = in_place._arguments(held)
+    assert in_place._arguments(held)[1] is stamp
+    array = Memory(graph.device).allocate("another", 500, np.uint32)
+    for name, value in (("pointer", array), ("used", array), ("pools", (array,))):
+        other = dataclasses.replace(held, store=dataclasses.replace(held.store, **{name: value}))
+        args, fresh = in_place._arguments(other)
+        assert fresh is not stamp, name
+        assert array in args, name
+        stamp = in_place._arguments(held)[1]
+
+
+def test_arrays_of_a_batch_are_their_owner_s(any_device):
+    graph = cg.DynamicGraph(directed(500, 8), device=any_device)
+    src, dst = on_device(graph, *fresh_edges(graph, 500, 200))
+    graph.insert_edges(src, dst, regime="rows")
+    left = weakref.ref(src)
+    del src, dst
+    gc.collect()
+    assert left() is None
 
 
 def test_times_of_a_batch_are_kept_when_it_is_copied(any_device):

@@ -9,6 +9,7 @@ import pytest
 from clgraph.device import Memory, wait
 from clgraph.device.lazy import cl
 from clgraph.device.native import KernelHandle
+from clgraph.device.programs.kernel import launch_by
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
@@ -129,6 +130,114 @@ def test_scalar_of_a_wrong_width(device, program):
     kernel = program.kernel("affine")
     with pytest.raises(ClgraphError, match=r"affine could not be launched .*INVALID_ARG_SIZE"):
         kernel.launch(4, 4, x, y, U64(1), U64(1), F32(1), cl.LocalMemory(16))
+
+
+class Handed:
+    """Notes the places of arguments that a kernel is given."""
+
+    def __init__(self, kernel, monkeypatch):
+        self.places = []
+        give = kernel._handle.set_bytes
+
+        def noted(place, value):
+            self.places.append(place)
+            give(place, value)
+
+        monkeypatch.setattr(kernel._handle, "set_bytes", noted)
+
+    def taken(self):
+        places, self.places = self.places, []
+        return places
+
+
+@pytest.fixture
+def bound(device, program, monkeypatch):
+    """A kernel with five arguments, arrays, what it makes of them, and what it is given."""
+    memory = Memory(device)
+    kernel = program.kernel("affine")
+    x, y = memory.upload("x", np.arange(4, dtype=U32)), memory.allocate("y", 4, U64)
+    args = [x, y, U32(2), U64(3), F32(1), cl.LocalMemory(16)]
+    return kernel, args, Handed(kernel, monkeypatch)
+
+
+def test_bound_arguments_are_handed_over_where_they_change(bound):
+    kernel, args, handed = bound
+    stamp = object()
+    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    assert handed.taken() == [0, 1, 2, 3, 4]
+    for a in (5, 7):
+        args[2] = U32(a)
+        wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+        assert handed.taken() == [2]
+        assert args[1].read().tolist() == [i * a + 3 for i in range(4)]
+    args[3] = U64(9)
+    wait(kernel.launch(4, 4, *args, bound=((2,), object())))
+    assert handed.taken() == [3]
+    assert args[1].read().tolist() == [i * 7 + 9 for i in range(4)]
+
+
+def test_a_launch_between_ends_what_is_bound(bound):
+    kernel, args, _ = bound
+    stamp = object()
+    wait(kernel.launch(4, 4, *args, bound=((), stamp)))
+    wait(kernel.launch(4, 4, *args[:2], U32(1), *args[3:]))
+    wait(kernel.launch(4, 4, *args, bound=((), stamp)))
+    assert args[1].read().tolist() == [i * 2 + 3 for i in range(4)]
+
+
+def test_bound_arguments_after_somebody_watched(bound):
+    kernel, args, _ = bound
+    stamp, seen = object(), []
+
+    def another(observed, *_):
+        """Launch another kernel instead, as a profile does: this one is given nothing."""
+        seen.append(observed)
+        return cl.enqueue_marker(observed.device.queue)
+
+    launch_by(another)
+    try:
+        wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    finally:
+        launch_by(None)
+    assert seen == [kernel]
+    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    assert args[1].read().tolist() == [i * 2 + 3 for i in range(4)]
+
+
+def test_a_bound_launch_that_fails_leaves_nothing_out(bound, monkeypatch):
+    kernel, args, handed = bound
+    stamp = object()
+    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    handed.taken()
+    args[2] = U32(8)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            kernel._handle, "enqueue", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            kernel.launch(4, 4, *args, bound=((2,), stamp))
+    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    assert args[1].read().tolist() == [i * 8 + 3 for i in range(4)]
+
+
+def test_what_an_exception_cut_off_is_not_taken_for_handed_over(bound, monkeypatch):
+    kernel, args, _ = bound
+    stamp = object()
+    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    give = kernel._handle.set_bytes
+
+    def refusing(place, value):
+        if place == 4:
+            raise KeyboardInterrupt
+        give(place, value)
+
+    others = [*args[:2], U32(2), U64(50), F32(3), args[5]]
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel._handle, "set_bytes", refusing)
+        with pytest.raises(KeyboardInterrupt):
+            kernel.launch(4, 4, *others, bound=((2,), object()))
+    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    assert args[1].read().tolist() == [i * 2 + 3 for i in range(4)]
 
 
 def test_released_array_is_refused(device, program):

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from configs import bfs_config
 
 import clgraph as cg
 from clgraph.algorithms.scc import signatures, steps
 from clgraph.algorithms.sssp.stages import stage_payload
-from clgraph.device import Memory
+from clgraph.device import Kernel, Memory
 from clgraph.engine import state
+from clgraph.engine.arguments import NO_LIMIT
 from clgraph.engine.plan import Table
+from clgraph.engine.resident import resident
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs, stage_fields
 
 PRESETS = cg.SSSPConfig.presets()
@@ -60,3 +63,89 @@ def test_a_table_allocates_binds_and_tells_what_it_declares(intel):
 def test_counters_and_bins_leave_the_words_of_stages_alone():
     """What is counted grows with the library; the line behind it belongs to the next stage."""
     assert state.STATE_WORDS["NEXT"] >= state.BINS_AT + state.MOST_BINS
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_rows_are_uploaded_from_the_memory_of_the_graph(device, monkeypatch, dtype):
+    path = cg.generate.path(9)
+    graph = cg.Graph(path.indptr.astype(dtype), path.indices.astype(dtype), directed=False)
+    sent, upload = {}, Memory.upload
+
+    def noted(self, name, array, **more):
+        sent[name] = array
+        return upload(self, name, array, **more)
+
+    monkeypatch.setattr(Memory, "upload", noted)
+    rows = resident(graph, device)
+    assert rows.indices.read().tolist() == graph.indices.tolist()
+    assert rows.indptr.read().tolist() == graph.indptr.tolist()
+    assert rows.indptr.dtype == rows.indices.dtype == np.uint32
+    for name in ("indptr", "indices"):
+        held = getattr(graph, name)
+        assert np.shares_memory(sent[name], held) == (held.itemsize == 4), name
+
+
+def examined(monkeypatch):
+    """Places of the arguments that are looked at when kernels are launched."""
+    places, look = [], Kernel._set_arguments
+
+    def noted(kernel, args):
+        args = list(args)
+        places.append([place for place, _ in args])
+        look(kernel, args)
+
+    monkeypatch.setattr(Kernel, "_set_arguments", noted)
+    return places
+
+
+def test_a_steady_search_looks_at_the_arguments_that_change(device, monkeypatch):
+    graph = cg.generate.kron(7, seed=1)
+    plan = cg.BFS(graph, device=device, config=bfs_config(synchronisation="persistent"))
+    wanted = plan.run(3).distances
+    places = examined(monkeypatch)
+    held = [plan.run(source) for source in (1, 2, 3)]  # each in buffers of its own
+    rows = [row.name for row in plan._stages.table.rows]
+    given = [rows.index(name) for name in ("source", "max_level", "distances", "levels")]
+    number = len(rows) + 1
+    assert [sorted(looked) for looked in places] == [sorted([*given, number, number + 1])] * 3
+    np.testing.assert_array_equal(held[2].distances, wanted)
+
+
+def test_what_one_run_gives_is_the_table_s_again_in_the_next(device):
+    plan = cg.BFS(cg.generate.path(20), device=device)
+    assert plan.run(0).depth == 19
+    stages, buffers = plan._stages, plan._pool.take()
+    given = {"source": np.uint32(0), "max_level": NO_LIMIT, **buffers.arguments()}
+    longer = stages.run(given | {"level_capacity": np.uint32(3)})
+    assert longer.depth == 19
+    buffers.levels.write(np.zeros(buffers.levels.count, np.uint32))
+    stages.run(given)
+    assert (buffers.levels.read().reshape(-1, 4)[:20, 0] == 1).all()
+
+
+def test_a_table_with_another_array_has_another_stamp(device):
+    table = Table()
+    table.array("uint", "found", 4)
+    table.given("uint", "source")
+    before = table.stamp
+    table.allocate(Memory(device))
+    made = table.stamp
+    assert made is not before
+    assert table.places(["source"]) == [1]
+    table["found"] = Memory(device).allocate("found", 8, np.uint32)
+    assert table.stamp is not made
+
+
+def test_a_run_after_an_array_was_replaced_reads_the_new_one(device):
+    """What kernels were handed before is not what they work on."""
+    plan = cg.BFS(cg.generate.path(20), device=device)
+    assert plan.run(0).depth == 19
+    table = plan._stages.table
+    for name in ("indptr", "indices"):
+        before = table[name]
+        fresh = Memory(device).upload(name, before.read())
+        for row in table.rows:  # stages that pull know the same by other names
+            if table[row.name] is before:
+                table[row.name] = fresh
+        before.clear()
+    assert plan.run(0).distances.tolist() == list(range(20))

@@ -20,7 +20,7 @@ from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
-from clgraph.engine.plan import Plan, SearchPlan
+from clgraph.engine.plan import Plan, SearchPlan, Turn
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
 from clgraph.verify import distances as verify_distances
@@ -170,6 +170,7 @@ class BFS(SearchPlan):
             asked=self._wanted,
             blocks=blocks,
         )
+        self._has_shares = has_shares(self.config)
         table = table_of(
             self.graph,
             self.config,
@@ -260,7 +261,8 @@ class BFS(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        with self._searched.still() as changed, self._turn() as turn:
+        turn = Turn()
+        with self._searched.still() as changed, self._lock:
             if changed:
                 self._follow()
             source = vertex_number(source, self.graph.n)
@@ -285,12 +287,13 @@ class BFS(SearchPlan):
             table = self._stages.table
             counted = read_tallies(table) if status else {}
             shares = None
-            if has_shares(self.config):
+            if self._has_shares:
                 rows = min(outcome.depth + 1, level_capacity(self.graph))
                 shares = table["level_shares"].read(rows)
             found = HopFindings(self.graph, buffers, outcome.depth)
             found.read_into(out)
             packed = self._searched.packed(self.device) if verify else None
+        turn.end()
         if packed is not None:
             verify_search(
                 self.device,

@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.cluster.parts.part import PART_WORDS, SEEN, Part
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.engine.resident import unreachable_words
+from clgraph.graph.csr import unsigned
 
 if TYPE_CHECKING:
     from clgraph.cluster.config import PartitionPlan
@@ -60,7 +61,7 @@ class BitPart(Part):
             indptr, indices = share.back
             held = (
                 self._memory.upload("in_indptr", indptr.astype(self._indptr.dtype)),
-                self._memory.upload("in_indices", indices.astype(np.uint32, copy=False)),
+                self._memory.upload("in_indices", unsigned(indices)),
             )
             degrees = np.diff(indptr)
         words = unreachable_words(degrees, self.config.word_bits)

@@ -20,6 +20,7 @@ from clgraph.engine.state import (
     stage_fields,
 )
 from clgraph.errors import InvalidArgumentError, QueueOverflowError
+from clgraph.graph.csr import unsigned
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -101,7 +102,7 @@ class Part:
         self._words = -(-facts.n // RANGE_GRAIN) * (RANGE_GRAIN // self.config.word_bits)
         self._n = np.uint32(rows.count)
         self._indptr = self._memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m)))
-        self._indices = self._memory.upload("indices", indices.astype(np.uint32, copy=False))
+        self._indices = self._memory.upload("indices", unsigned(indices))
         self._named: tuple[Argument, ...] = ()
         if self._problem.named:
             names = self._memory.upload("names", rows.others.astype(np.uint32))

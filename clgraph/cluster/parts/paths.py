@@ -18,6 +18,7 @@ from clgraph.engine.state import (
     STATE_WORDS,
     stage_fields,
 )
+from clgraph.graph.csr import unsigned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,7 @@ class PathPart:
         state_words = BIN_LENGTHS + ranks * BIN_STRIDE
         rows = (
             memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m))),
-            memory.upload("indices", share.indices.astype(np.uint32, copy=False)),
+            memory.upload("indices", unsigned(share.indices)),
         )
         costs = memory.upload("weights", np.ascontiguousarray(weights.values))
         self.best = memory.allocate("best", facts.n, self.key)

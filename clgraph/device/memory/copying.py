@@ -42,7 +42,7 @@ def finish_copy(*events: cl.Event) -> None:
         Of copies that do not block. Dropping one unfinished would block until it is done.
     """
     try:
-        wait(events)
+        wait(events[0] if len(events) == 1 else events)
     except BaseException:
         _interrupted[:] = [old for old in _interrupted if old.command_execution_status > 0]
         _interrupted.extend(events)

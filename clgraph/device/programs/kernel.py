@@ -16,7 +16,7 @@ from clgraph.device.native import KernelHandle, NativeError
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from clgraph.device.discovery import Device
     from clgraph.device.hardware.nvidia import KernelUse
@@ -84,11 +84,17 @@ class Kernel:
         self._queue = device.queue.int_ptr
         self._arguments = handle.argument_count()
         self._last: list[object] = [None] * self._arguments
+        self._stamp: object = None  # of the arguments that it has
         self._dynamic_bytes: dict[int, int] = {}
         self._lock = threading.Lock()
 
     def launch(
-        self, global_size: int, group_size: int, *args: Argument, observed: bool = True
+        self,
+        global_size: int,
+        group_size: int,
+        *args: Argument,
+        observed: bool = True,
+        bound: tuple[Iterable[int], object] | None = None,
     ) -> cl.Event:
         """Enqueue the kernel on the device's queue.
 
@@ -102,6 +108,11 @@ class Kernel:
             One for each parameter of the kernel; scalars of exactly its width.
         observed : bool
             Whether it is left to who is watching, if somebody is.
+        bound : pair of iterable of int and object, optional
+            Places of arguments that may be others than in the launch before with this object, and
+            the object, which stands for all others: who has it holds these arrays, and makes
+            another one if it lets go of any. Only these places are looked at; to look at some
+            thirty takes as long as half of the rest.
 
         Returns
         -------
@@ -136,15 +147,25 @@ class Kernel:
         if checks is not None:
             checks.prepare(args)
             args = (*args, checks.table)
+        if len(args) != self._arguments:
+            raise InvalidArgumentError(
+                f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
+            )
+        places, stamp = bound or ((), None)
+        looked_at: Iterable[tuple[int, Argument]] = enumerate(args)
         with self._lock:
+            if stamp is not None and stamp is self._stamp:
+                looked_at = [(place, args[place]) for place in places]
+            self._stamp = None  # an exception may come before the driver has all of them
             try:
-                self._set_arguments(args)
+                self._set_arguments(looked_at)
                 event = self._handle.enqueue(self._queue, global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
                     f"work-items in groups of {group_size}: {error}"
                 ) from error
+            self._stamp = stamp
         if checks is not None:
             checks.examine(event)
         return event
@@ -158,15 +179,12 @@ class Kernel:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
 
-    def _set_arguments(self, args: tuple[Argument, ...]) -> None:
-        if len(args) != self._arguments:
-            raise InvalidArgumentError(
-                f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
-            )
+    def _set_arguments(self, args: Iterable[tuple[int, Argument]]) -> None:
+        """Hand over arguments by place, but those of the launch before."""
         last = self._last
-        # Most arguments are those of the launch before; scalars are found so by a look.
-        for index, (arg, before) in enumerate(zip(args, last, strict=True)):
-            if arg is before and arg is not None:
+        for index, arg in args:
+            before = last[index]
+            if arg is before and arg is not None:  # scalars are found so by a look
                 continue
             if isinstance(arg, Allocation):
                 if arg.token is not before:

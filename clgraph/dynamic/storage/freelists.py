@@ -63,25 +63,30 @@ class Outcome:
         Free blocks afterwards, if the batch came to its end.
     """
 
-    __slots__ = ("missed", "rounds", "tops", "words")
+    __slots__ = ("_counts", "missed", "rounds", "tops", "words")
 
     def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
         control = control.copy()  # the next batch's counts come to the same place
         self.words = control[parity * SLOT_WORDS : (parity + 1) * SLOT_WORDS]
+        self._counts: list[int] = self.words[: WORDS["TAKEN"]].tolist()
         next_tops = (1 - parity) * SLOT_WORDS + WORDS["TOPS"]
         self.tops = control[next_tops : next_tops + CLASSES]
-        self.rounds = int(control[WORDS["BARRIER"] + BARRIER_ROUND])
-        self.missed = bool(control[WORDS["BARRIER"] + BARRIER_FAILED])
+        self.rounds: int = control.item(WORDS["BARRIER"] + BARRIER_ROUND)
+        self.missed = control.item(WORDS["BARRIER"] + BARRIER_FAILED) != 0
 
     def __getitem__(self, name: str) -> int:
         """Give a count by the name of its word."""
-        return int(self.words[WORDS[name]])
+        return self._counts[WORDS[name]]
+
+    def forget(self) -> None:
+        """Have the batch not done: it was not brought in, whatever the device says."""
+        self._counts[WORDS["DONE"]] = 0
 
     @property
     def moved(self) -> int:
         """Entries that were copied to other blocks."""
         first = WORDS["MOVED"]
-        return int(self.words[first]) | int(self.words[first + 1]) << 32
+        return self._counts[first] | self._counts[first + 1] << 32
 
     def of_classes(self, name: str) -> NDArray[np.int64]:
         """Give counts by size class."""

@@ -7,6 +7,7 @@ import lzma
 import os
 import stat
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,9 +21,10 @@ from clgraph.device.folders import temporary_file
 from clgraph.errors import GraphFormatError
 from clgraph.graph.ahead import Ahead
 from clgraph.graph.csr import Array
+from clgraph.graph.formats.limits import CEILING, Limits
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Limits", "Progress", "Source", "compressed_by"]
+__all__ = ["Block", "Progress", "Source", "compressed_by"]
 
 Progress = Callable[[int, int, str], Any]
 
@@ -31,33 +33,11 @@ _LINE_BYTES = 1 << 20
 _LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
-_CEILING = 1 << 36
 STDIN = "-"
-_FREE_BYTES = 1 << 23  # what a compressed file may expand to whatever its size
-_EXPANSION = 200  # ... and how many times its size beyond that; text of graphs stays below 100
-_FREE_VERTICES = 1 << 22  # vertices a file may declare without a byte to show for each
-_VERTICES_PER_BYTE = 16
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _KEPT_COMMENTS = 1000  # of the head of a file; formats say what they have to say early
 _HEAD_LINES = 10_000  # a head longer than that is no head but an attempt to keep readers busy
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a file may make the reader allocate.
-
-    Attributes
-    ----------
-    max_vertices : int or None
-        Most vertices; None allows 4 million, or 16 for each byte of the file if that is more.
-    max_bytes : int or None
-        Most bytes of the file, after decompression; None allows 64 GiB, and of a compressed file
-        at most 200 times its size (and never less than 8 MiB).
-    """
-
-    max_vertices: int | None = None
-    max_bytes: int | None = None
 
 
 @dataclass(slots=True)
@@ -130,6 +110,8 @@ class Source:
     progress: Progress | None = None
     size_bytes: int = field(init=False)
     line: int = field(default=1, init=False)
+    # Blocks that were handed out, and whose lines nobody has counted yet.
+    _unnumbered: deque[Block] = field(default_factory=deque, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Open the file."""
@@ -152,16 +134,11 @@ class Source:
         self._ahead: Ahead[bytes] | None = None
         self._taken = 0
         self._returned = b""
-        ceiling = self.limits.max_bytes
-        if ceiling is None:
-            ceiling = _CEILING
-            if self.compression:
-                ceiling = min(ceiling, max(_FREE_BYTES, _EXPANSION * self.size_bytes))
-        self._ceiling = ceiling
+        self._ceiling = self.limits.ceiling(self.size_bytes, compressed=bool(self.compression))
 
     def _spooled(self, stream: io.FileIO) -> io.FileIO:
         """Copy what cannot be read twice, such as a pipe, to a file without a name."""
-        most = self.limits.max_bytes or _CEILING
+        most = self.limits.max_bytes or CEILING
         kept = temporary_file()
         try:
             with stream:
@@ -229,7 +206,7 @@ class Source:
     def fail(self, problem: str, line: int | None = None) -> NoReturn:
         """Raise GraphFormatError for a line; default is the last one read, or the first."""
         if line is None:
-            line = max(self.line - 1, 1)
+            line = max(self._lines_ahead() - 1, 1)
         raise GraphFormatError(f"{self.path}:{line}: {problem}")
 
     def check_vertices(self, n: int, line: int | None = None) -> None:
@@ -244,9 +221,7 @@ class Source:
 
     def most_vertices(self) -> int:
         """Most vertices that the file may have."""
-        if self.limits.max_vertices is not None:
-            return self.limits.max_vertices
-        return max(_FREE_VERTICES, _VERTICES_PER_BYTE * self.possible_bytes)
+        return self.limits.vertices(self.possible_bytes)
 
     def check_rows(self, count: int, row_bytes: int, what: str, line: int | None = None) -> None:
         """Refuse a declared number of lines that the file is too small to hold."""
@@ -351,11 +326,16 @@ class Source:
         return comments
 
     def blocks(
-        self, longest_line: int | None = _LINE_BYTES, block_bytes: int | None = None
+        self,
+        longest_line: int | None = _LINE_BYTES,
+        block_bytes: int | None = None,
+        *,
+        numbered: bool = True,
     ) -> Iterator[Block]:
         """Rest of the file in blocks of whole lines, about a mebibyte each by default.
 
-        What is compressed is decompressed ahead, in a thread.
+        What is compressed is decompressed ahead, in a thread. Lines of blocks that are not
+        `numbered` are counted by whoever takes them, who tells `number` of each in its order.
         """
         take: Callable[[], bytes] = partial(self._stream.read, block_bytes or _BLOCK_BYTES)
         if self.compression:
@@ -370,16 +350,30 @@ class Source:
             if piece and not cut:
                 pieces.append(piece)
                 if longest_line is not None and sum(map(len, pieces)) > longest_line:
-                    self.fail(f"the line is longer than {longest_line} bytes", self.line)
+                    self.fail(f"the line is longer than {longest_line} bytes", self._lines_ahead())
                 continue
             data = b"".join([*pieces, memoryview(piece)[:cut]])
             pieces = [piece[cut:]]
             if data:
                 data = data if data.endswith(b"\n") else data + b"\n"
-                yield Block(data, self.line, self)
-                self.line += data.count(b"\n")
+                block = Block(data, self.line, self)
+                if not numbered:
+                    self._unnumbered.append(block)
+                yield block
+                if numbered:
+                    self.line += data.count(b"\n")
             if not piece:
                 return
+
+    def number(self, block: Block, lines: int) -> None:
+        """Say how many lines the first block has that is not numbered; all before it are."""
+        self._unnumbered.popleft()
+        block.line = self.line
+        self.line += lines
+
+    def _lines_ahead(self) -> int:
+        """Give the number of the next line that nobody was given."""
+        return self.line + sum(block.data.count(b"\n") for block in self._unnumbered)
 
     def _report(self) -> None:
         if self.progress is not None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
-from clgraph.graph.formats.files import Limits, Progress, Source
+from clgraph.graph.formats.files import Progress, Source
+from clgraph.graph.formats.limits import Limits
 from clgraph.graph.formats.writing import written
 from clgraph.graph.graph import Graph
 from clgraph.progress import Progress as Report

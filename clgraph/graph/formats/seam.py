@@ -1,13 +1,16 @@
-"""Who turns text into columns of numbers: pyarrow's reader of CSV, if there is one, or ours.
+"""Who turns text into columns of numbers: a kernel, pyarrow's reader of CSV, or the tokenizer.
 
-The two give the same arrays. pyarrow reads whole blocks in which nothing is odd, several at once in
-threads. It refuses most of what the tokenizer refuses; what it would read otherwise is looked for
-here. Any other block, and so every error, is left to the tokenizer.
+All give the same arrays. The first two read whole blocks in which nothing is odd, several at once
+in threads: a kernel where a processor's device is open, pyarrow where it is installed. pyarrow
+refuses most of what the tokenizer refuses; what it would read otherwise is looked for here. Any
+other block, and so every error, is left to the tokenizer.
 """
 
+import contextlib
 import importlib
+import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +18,16 @@ from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats.files import Block, Source
 from clgraph.graph.survey import processors
 
-__all__ = ["BLOCK_BYTES", "Columns", "PlainBlocks", "Rules", "threads", "worth_it"]
+__all__ = [
+    "BLOCK_BYTES",
+    "Columns",
+    "Line",
+    "PlainBlocks",
+    "Quick",
+    "Rules",
+    "quick_readers",
+    "threads",
+]
 
 Columns = tuple[Array, Array, Array | None]
 
@@ -29,15 +41,45 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ONLY_SPACES = bytes.maketrans(b"\t\r", b"  ")
 
 
-def worth_it(source: Source) -> bool:
-    """Whether a file is large enough for pyarrow, and that is installed."""
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """What a block holds: numbers on each line, edges, and how many lines, where that is known."""
+
+    columns: int
+    edges: Columns
+    lines: int | None = None
+
+
+class QuickReader(Protocol):
+    """What reads blocks in which nothing is odd; called by several threads at once."""
+
+    def read(self, block: Block) -> Quick | None:
+        """Give what a block holds; None if anything in it is odd."""
+
+
+def quick_readers(source: Source, rules: "Rules") -> list[QuickReader]:
+    """Give who is to try each block of a file, in this order, before the tokenizer."""
     if source.size_bytes * (_OF_COMPRESSED if source.compression else 1) < LEAST_BYTES:
-        return False
-    try:
+        return []
+    readers: list[QuickReader] = []
+    processor = open_processor()
+    if processor is not None:
+        compiled: Any = importlib.import_module("clgraph.graph.lines")
+        readers.append(compiled.CompiledBlocks(rules, processor))
+    with contextlib.suppress(ImportError):
         importlib.import_module("pyarrow.csv")
-    except ImportError:
-        return False
-    return True
+        readers.append(PlainBlocks(rules))
+    return readers
+
+
+def open_processor() -> Any:
+    """Give the processor that this process has chosen as a device; None if there is none.
+
+    Reading a file does not open one: drivers take longer to load than most files to read, and a
+    process that has opened one cannot be forked.
+    """
+    choosing = sys.modules.get("clgraph.device.choosing")
+    return None if choosing is None else choosing.open_processor()
 
 
 def threads() -> int:
@@ -66,6 +108,31 @@ class Rules:
     leading: bool
     ids: tuple[int, int]
 
+    @property
+    def gaps(self) -> bytes:
+        """What may separate two numbers."""
+        between = self.marker and not self.leading
+        return self.marker if between else b" \t" + self.separators
+
+    def line(self, data: bytes) -> "Line | None":
+        """Say what lines look like, by the first one; None if it has too few or many numbers."""
+        text = data[: data.find(b"\n")]
+        gap = next((gap for gap in self.gaps if gap in text), self.gaps[0])
+        columns = text.count(gap) + 1 - self.leading
+        if columns not in self.columns:
+            return None
+        place = self.weight_column
+        return Line(bytes([gap]), columns, None if place is None or place >= columns else place)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What separates the numbers of a line, how many they are, and which is a weight, if any."""
+
+    gap: bytes
+    columns: int
+    weight: int | None
+
 
 class PlainBlocks:
     """Reads blocks in which nothing is odd; may be called by several threads at once."""
@@ -74,14 +141,12 @@ class PlainBlocks:
         self._arrow: Any = importlib.import_module("pyarrow")
         self._csv: Any = importlib.import_module("pyarrow.csv")
         self._rules = rules
-        between = rules.marker and not rules.leading
-        self._gaps = rules.marker if between else b" \t" + rules.separators
         self._dtypes = [index_dtype(most) for most in rules.ids]
         # What the last block had, which the next is likely to have.
         self._decimals = False
 
-    def read(self, block: Block) -> tuple[int, Columns] | None:
-        """Give the numbers on each line, and the edges; None if anything is odd."""
+    def read(self, block: Block) -> Quick | None:
+        """Give what a block holds; None if anything in it is odd."""
         data = block.data
         # pyarrow reads hexadecimal integers, and skips a mark where it begins to read.
         if b"x" in data or b"X" in data or data.startswith(_BYTE_ORDER_MARK):
@@ -94,27 +159,22 @@ class PlainBlocks:
             found = self._read(tidy)
         return found
 
-    def _read(self, data: bytes) -> tuple[int, Columns] | None:
-        rules = self._rules
-        line = data[: data.find(b"\n")]
-        gap = next((gap for gap in self._gaps if gap in line), self._gaps[0])
-        columns = line.count(gap) + 1 - rules.leading
-        if columns not in rules.columns:
+    def _read(self, data: bytes) -> Quick | None:
+        line = self._rules.line(data)
+        if line is None:
             return None
-        place = rules.weight_column
-        if place is not None and place >= columns:
-            place = None
+        place, columns = line.weight, line.columns
         kinds = ["int64", "float64"]
-        if place is None or rules.integer_weights:
+        if place is None or self._rules.integer_weights:
             kinds = kinds[:1]
         elif self._decimals:
             kinds = kinds[1:]
         for kind in kinds:
             weight = None if place is None else (place, kind)
-            found = self._parsed(data, chr(gap), columns, weight)
+            found = self._parsed(data, line.gap.decode(), columns, weight)
             if found is not None:
                 self._decimals = kind == "float64"
-                return columns, found
+                return Quick(columns, found)
         return None
 
     def _parsed(

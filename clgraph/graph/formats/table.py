@@ -10,7 +10,7 @@ from clgraph.graph.ahead import in_order
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Block, Source
-from clgraph.graph.formats.seam import Columns, PlainBlocks, Rules
+from clgraph.graph.formats.seam import Columns, Quick, Rules
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table
 
 __all__ = ["EdgeTable", "Layout", "blank_comments", "read_table"]
@@ -129,17 +129,25 @@ def read_table(
 
 
 def _parts(source: Source, reader: "_TableReader") -> Generator[Columns, None, None]:
-    """Edges of block after block: by pyarrow where nothing is odd, else by the tokenizer."""
-    if not seam.worth_it(source):
+    """Edges of block after block: by a quick reader where nothing is odd, else the tokenizer."""
+    readers = seam.quick_readers(source, reader.rules(source))
+    if not readers:
         for block in source.blocks():
             yield from map(reader.read, block.parts())
         return
-    plain = PlainBlocks(reader.rules(source))
-    blocks = source.blocks(block_bytes=seam.BLOCK_BYTES)
-    with closing(in_order(blocks, plain.read, seam.threads())) as found:
-        for block, quick in found:
-            if quick is not None and reader.accepts(*quick):
-                yield quick[1]
+
+    def quickly(block: Block) -> tuple[Quick | None, int]:
+        tried = (one.read(block) for one in readers)
+        quick = next((found for found in tried if found is not None), None)
+        lines = None if quick is None else quick.lines
+        return quick, block.data.count(b"\n") if lines is None else lines
+
+    blocks = source.blocks(block_bytes=seam.BLOCK_BYTES, numbered=False)
+    with closing(in_order(blocks, quickly, seam.threads())) as found:
+        for block, (quick, lines) in found:
+            source.number(block, lines)
+            if quick is not None and reader.accepts(quick.columns, quick.edges):
+                yield quick.edges
             else:
                 yield from map(reader.read, block.parts())
 

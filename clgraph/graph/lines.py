@@ -1,0 +1,179 @@
+"""Blocks of plain lines, read by a kernel on the processor."""
+
+from __future__ import annotations
+
+import logging
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.device import load
+from clgraph.device.lazy import cl
+from clgraph.device.memory.copying import copied, finish_copy
+from clgraph.device.native import wait_for_event
+from clgraph.engine.workspace import Workspace
+from clgraph.errors import ClgraphError
+from clgraph.graph.csr import index_dtype
+from clgraph.graph.formats.seam import Quick
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.device import Allocation, Device
+    from clgraph.device.programs.kernel import Argument, Kernel
+    from clgraph.graph.csr import Array
+    from clgraph.graph.formats.files import Block
+    from clgraph.graph.formats.seam import Columns, Line, Rules
+
+__all__ = ["CompiledBlocks", "lines_kernel"]
+
+ITEMS_PER_UNIT = 4  # so that a thread that is early takes some of another's lines
+# What a work-item says instead of a number of lines.
+ODD, DECIMALS = 2**32 - 1, 2**32 - 2
+
+log = logging.getLogger("clgraph")
+
+
+class CompiledBlocks:
+    """Reads blocks in which nothing is odd; may be called by several threads at once.
+
+    Parameters
+    ----------
+    rules : Rules
+        What lines must look like.
+    device : Device
+        A processor.
+    """
+
+    def __init__(self, rules: Rules, device: Device) -> None:
+        self._rules = rules
+        self._device: Device | None = device
+        self._readers: SimpleQueue[_Reader] = SimpleQueue()
+        self._may_have_decimals = device.traits.fp64 and not rules.integer_weights
+        self._decimals = False  # whether the last block had some, which the next is likely to have
+
+    def read(self, block: Block) -> Quick | None:
+        """Give what a block holds; None if anything in it is odd."""
+        device, line = self._device, self._rules.line(block.data)
+        if device is None or line is None:
+            return None
+        try:
+            reader = self._readers.get_nowait()
+        except Empty:
+            reader = _Reader(device, self._rules)
+        try:
+            for decimals in (False, True)[self._decimals :]:
+                edges = reader.read(block.data, line, decimals=decimals)
+                if edges is not None:
+                    self._decimals = decimals
+                    return Quick(line.columns, edges, len(edges[0]))
+                if not reader.met_decimals or not self._may_have_decimals:
+                    return None
+        except ClgraphError as error:
+            self._device = None
+            log.info("%s: files are read without a kernel: %s", device.name, error)
+        else:
+            self._readers.put(reader)
+        return None
+
+
+class _Reader:
+    """A queue of its own, on which blocks are read one after the other."""
+
+    def __init__(self, device: Device, rules: Rules) -> None:
+        self._rules = rules
+        self._device = device.beside(timed=False)  # or a block would wait for another's
+        self._work = Workspace(self._device, growing=True)
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._items = ITEMS_PER_UNIT * device.traits.compute_units
+        self._kinds = [index_dtype(most) for most in rules.ids]
+        self._wide = np.int64 in self._kinds
+        self._room = 0  # lines that each work-item may find
+        self.met_decimals = False
+
+    def read(self, data: bytes, line: Line, *, decimals: bool) -> Columns | None:
+        rules, items, work = self._rules, self._items, self._work
+        cuts = [data.find(b"\n", item * len(data) // items) + 1 for item in range(1, items)]
+        begins = np.array([0, *cuts, len(data)], np.uint32)
+        # A number and what follows it take two bytes.
+        least = 2 * (line.columns + rules.leading)
+        room = self._room = int(np.diff(begins).max()) // least + 1
+        ids = np.dtype(np.uint64 if self._wide else np.uint32)
+        arrays = [work.array(name, room * items, ids) for name in ("src", "dst")]
+        if line.weight is not None:
+            arrays.append(work.array("weights", room * items, np.uint64))
+        held = work.upload_all({"text": np.frombuffer(data, np.uint8), "begins": begins})
+        found = work.array("found", items, np.uint32)
+        args: list[Argument] = [held["text"], held["begins"], np.uint8(line.gap[0])]
+        args += [np.uint64(rules.base), *map(np.uint64, rules.ids), np.uint32(room), *arrays, found]
+        event = self._kernel(line, decimals=decimals).launch(items, 1, *args)
+        self._device.queue.flush()
+        wait_for_event(event.int_ptr)
+        counts = found.read(items)
+        self.met_decimals = bool((counts == DECIMALS).any())
+        if (counts >= DECIMALS).any():
+            return None
+        src, dst, *weights = (self._gathered(array, counts.tolist()) for array in arrays)
+        signed = np.int64 if self._wide else np.int32
+        src, dst = (
+            ends.view(signed).astype(kind, copy=False)
+            for ends, kind in zip((src, dst), self._kinds, strict=True)
+        )
+        kind = np.float64 if decimals else np.int64
+        return src, dst, weights[0].view(kind) if weights else None
+
+    def _kernel(self, line: Line, *, decimals: bool) -> Kernel:
+        key = (line.columns, line.weight, decimals and line.weight is not None)
+        if key not in self._kernels:
+            marker = self._rules.marker[0] if self._rules.leading else 0
+            self._kernels[key] = lines_kernel(self._device, *key, marker=marker, wide=self._wide)
+        return self._kernels[key]
+
+    def _gathered(self, array: Allocation, counts: Sequence[int]) -> Array:
+        """Copy the first elements of each of so many equal parts."""
+        queue, width = self._device.queue, array.dtype.itemsize
+        values = np.empty(sum(counts), array.dtype)
+        events, begin = [], 0
+        for part, count in enumerate(counts):
+            if count:
+                to, at = values[begin : begin + count], part * self._room * width
+                event = cl.enqueue_copy(queue, to, array.buffer, src_offset=at, is_blocking=False)
+                events.append(copied(event, to.nbytes))
+            begin += count
+        finish_copy(*events)
+        return values
+
+
+def lines_kernel(
+    device: Device, columns: int, weight: int | None, decimals: bool, *, marker: int, wide: bool
+) -> Kernel:
+    """Build the kernel for lines of a form.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    columns : int
+        Numbers on a line.
+    weight : int or None
+        Which of them is one.
+    decimals : bool
+        Whether weights are float64; else int64.
+    marker : int
+        The byte that every line begins with; 0 for none.
+    wide : bool
+        Whether ids take 64 bits; else 32.
+    """
+    program = load(
+        device,
+        "edges/lines.cl",
+        columns=columns,
+        weight=weight or 0,
+        decimals=decimals,
+        marker=marker,
+        wide=wide,
+        ODD=ODD,
+        DECIMALS=DECIMALS,
+    )
+    return program.kernel("edges_lines")

@@ -1,0 +1,344 @@
+"""A kernel and the tokenizer find the same graph, or refuse the file in the same words."""
+
+import gc
+import gzip
+import random
+import sys
+
+import numpy as np
+import pytest
+from formats.test_seam import BLOCKS, CORPUS, DISGUISED, LISTS, MUTATED, ODD, OPTIONS, outcome
+from malformed import MTX, TEXT
+from mutation import Files
+
+import clgraph as cg
+import clgraph.graph as cgg
+from clgraph.device import choosing
+from clgraph.errors import KernelBuildError
+from clgraph.graph import ahead
+from clgraph.graph import lines as compiled
+from clgraph.graph.formats import files, seam, table
+from clgraph.graph.formats.registry import FORMATS
+from clgraph.threads import at_work
+
+HEADS = {
+    "snap": b"# c\n",
+    "edges": b"",
+    "wel": b"",
+    "koblenz": b"% asym weighted\n1 2 3\n",
+    "mtx": (MTX + "real general\n30 30 41\n1 1 1\n").encode(),
+}
+
+
+@pytest.fixture
+def processor(pocl, monkeypatch):
+    """The kernel alone is there beside the tokenizer."""
+    monkeypatch.setattr(seam, "open_processor", lambda: pocl)
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    return pocl
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch, request):
+    """Read a file both ways; give what came out twice, and how many edges the kernel read."""
+    request.getfixturevalue("processor")
+    path, rows, accepts = tmp_path / "graph", 0, table._TableReader.accepts
+
+    def counted(reader, columns, edges):
+        nonlocal rows
+        accepted = accepts(reader, columns, edges)
+        rows += accepted * len(edges[0])
+        return accepted
+
+    monkeypatch.setattr(table._TableReader, "accepts", counted)
+
+    def read(data, name, block_bytes=1 << 20, *, parts=1, **options):
+        nonlocal rows
+        path.write_bytes(data)
+        monkeypatch.setattr(files, "_BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr(seam, "BLOCK_BYTES", parts * block_bytes)
+        rows, found = 0, []
+        for least in (1 << 60, 0):
+            monkeypatch.setattr(seam, "LEAST_BYTES", least)
+            found.append(outcome(path, name, options))
+        return *found, rows
+
+    return read
+
+
+@pytest.mark.parametrize("block_bytes", BLOCKS)
+@pytest.mark.parametrize("name", LISTS)
+def test_malformed_files_are_refused_in_the_same_words(both, name, block_bytes):
+    for wrong, (text, line, words) in TEXT[name].items():
+        data = text if isinstance(text, bytes) else text.encode()
+        first, second, _ = both(data, name, block_bytes)
+        assert first == second, wrong
+        assert f":{line}: " in second, wrong
+        assert words in second, wrong
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_corpus_and_mutated_files_are_read_alike(both, name):
+    lines = (CORPUS / f"{name}.txt").read_text(encoding="ascii").split()
+    mutated = Files(name, seed=5)
+    tried = [bytes.fromhex(line) for line in lines] + [mutated.next() for _ in range(MUTATED)]
+    by_kernel = 0
+    for place, data in enumerate(tried):
+        first, second, rows = both(data, name, **OPTIONS[place % len(OPTIONS)])
+        assert first == second, data
+        by_kernel += rows
+    assert by_kernel > 0
+
+
+@pytest.mark.parametrize("odd", {**ODD, **DISGUISED})
+def test_oddities_are_read_or_refused_alike(both, odd):
+    text = {**ODD, **DISGUISED}[odd]
+    text = text if isinstance(text, bytes) else text.encode()
+    for name, head in HEADS.items():
+        for weight in (b"7", b"-7", b"7.25"):
+            body = b"".join(b"%d %d %s\n" % (i + 1, i + 2, weight) for i in range(20))
+            first, second, _ = both(head + body + text + body, name)
+            assert first == second, (name, weight)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [b"1,,2,3\n", b"1,2,3,\n", b",1,2,3\n", b"1 2,3\n", b'"1","2","3"\n', b"1;2;3\n", b"1,2,3"],
+)
+def test_commas(both, odd):
+    lines = b"".join(b"%d,%d,%d\n" % (i, i + 1, i % 7) for i in range(20))
+    for data in (lines + odd + lines, b"source,target,weight\n" + odd + lines):
+        first, second, _ = both(data, "csv")
+        assert first == second
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b"1 2 3\n",
+        b"a a 1 2 3\n",
+        b"1 a 2 3\n",
+        b"1 2 3 a\n",
+        b"a\n",
+        b"a1 2 3\n",
+        b"b 1 2 3\n",
+        b"a",
+    ],
+)
+def test_markers(both, odd):
+    arcs = b"".join(b"a %d %d %d\n" % (i + 1, i + 2, i % 7) for i in range(20))
+    first, second, rows = both(b"p sp 30 40\n" + arcs + arcs, "dimacs9")
+    assert (first == second, rows) == (True, 40)
+    first, second, _ = both(b"p sp 30 41\n" + arcs + odd + arcs, "dimacs9")
+    assert first == second
+
+
+@pytest.mark.parametrize("block_bytes", [512, 1 << 20])
+@pytest.mark.parametrize("name", LISTS)
+def test_plain_files_are_left_to_the_kernel(both, name, block_bytes):
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 1000, (2, 5000))
+    weights = None
+    if name in {"mtx", "snap", "edges", "csv"}:
+        weights = np.round(rng.random(5000) * 100, 4)
+    elif name in {"dimacs9", "wel", "koblenz"}:
+        weights = rng.integers(-9, 99, 5000)
+        weights[weights == 0] = 1
+    graph = cgg.from_edges(src, dst, weights, n=1000)
+    data = b"".join(FORMATS[name].write(graph))
+    first, second, rows = both(data, name, block_bytes)
+    assert first == second
+    assert rows == 5000
+
+
+def test_ids_of_64_bits(both):
+    lines = b"".join(b"%d %d\n" % (i, 70_000 + i) for i in range(50))
+    first, second, rows = both(lines + b"000000000012345 1\n", "el", max_vertices=2**33)
+    assert first == second
+    assert rows == 51
+    first, second, rows = both(lines + b"3000000000 1\n", "el", max_vertices=2**31 - 1)
+    assert first == second
+    assert "vertex id 3000000000 is beyond" in second
+    assert rows == 0
+
+
+@pytest.mark.parametrize(("id_", "taken"), [("999999999", True), ("1000000000", False)])
+def test_digits_of_an_id(both, id_, taken):
+    """More than nine are another's; none wraps."""
+    for text in (id_, "4294967297", "18446744073709551617"):
+        data = f"1 2\n1 {text}\n".encode()
+        first, second, rows = both(data, "snap", max_vertices=2**31 - 1)
+        assert first == second
+        assert rows == (2 if taken and text == id_ else 0)
+
+
+def test_decimals_to_the_last_bit(both):
+    """Each is the float64 nearest to its text, as Python reads it."""
+    rng = random.Random(7)  # noqa: S311 - not a secret
+    texts = []
+    for _ in range(4000):
+        digits = str(rng.randrange(1, 10 ** rng.randrange(1, 16)))
+        point = rng.randrange(1, len(digits) + 1)
+        sign = "-" * rng.randrange(2)
+        texts.append(sign + digits[:point] + ("." + digits[point:] if digits[point:] else ""))
+    texts.append("0.5")
+    texts = [text for text in texts if float(text)]
+    lines = "".join(f"{i} {i} {text}\n" for i, text in enumerate(texts)).encode()
+    first, second, rows = both(b"# Nodes: 0\n" + lines, "snap")
+    assert first == second
+    assert rows == len(texts)
+    expected = np.array([float(text) for text in texts])
+    assert second[1][2] == (expected.dtype, expected.tobytes())
+
+
+@pytest.mark.parametrize(
+    ("weight", "taken"),
+    [
+        ("123456789012345", True),
+        ("1234567890123456", False),
+        ("-0", False),
+        ("-0.0", False),
+        ("0.00000000000001", True),
+        ("0.000000000000001", False),
+        ("-5", True),
+        ("5.", False),
+        (".5", False),
+        ("5e1", False),
+    ],
+)
+def test_which_weights_are_the_kernel_s(both, weight, taken):
+    data = f"1 2 3\n4 5 {weight}\n".encode()
+    first, second, rows = both(data, "snap")
+    assert first == second
+    assert rows == 2 * taken
+
+
+def test_integers_in_one_block_and_decimals_in_another(both):
+    integers = b"".join(b"%d %d %d\n" % (i, i + 1, i % 7) for i in range(10, 90))
+    decimals = integers.replace(b" 6\n", b" 6.5\n")
+    for data in (integers + decimals, decimals + integers, decimals + integers + decimals):
+        first, second, rows = both(data, "snap", 640)
+        assert first == second
+        assert rows == data.count(b"\n")
+
+
+@pytest.mark.parametrize(
+    "odd", [b"3 4 5 \n", b"3 4  6\n", b"0 4 5 6\n", b"3 4 5 6.5\n", b"3 4 5 -6\n", b"3 4 5 6.\n"]
+)
+def test_four_columns(both, odd):
+    body = b"".join(b"%d %d %d %d\n" % (i + 1, i + 2, -i, 10**9 + i) for i in range(1, 20))
+    for name in ("snap", "koblenz", "edges"):
+        head = b"% asym weighted\n" if name == "koblenz" else b""
+        first, second, rows = both(head + body, name)
+        assert first == second
+        assert rows == 19
+        first, second, _ = both(head + body + odd + body, name)
+        assert first == second
+
+
+@pytest.mark.parametrize("wrong", [b"3\n", b"3 4 x\n", b"3 4 5 6\n", b"3 99999999 5\n"])
+def test_lines_are_counted_though_nobody_counts_newlines(both, wrong):
+    body = b"".join(b"%d %d %d\n" % (i, i + 1, i % 7) for i in range(2000))
+    first, second, rows = both(body + wrong + body, "wel", 512, parts=4, max_vertices=9999)
+    assert first == second
+    assert ":2001: " in second
+    assert 0 < rows < 2000
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4])
+def test_a_newline_ends_a_line(both, columns):
+    """Twice as many numbers are not two lines; half as many are not half a line."""
+    text = " ".join(map(str, range(1, columns + 1)))
+    plain, name = f"{text}\n" * 9, "koblenz"
+    first, second, rows = both(plain.encode(), name)
+    assert (first == second, rows) == (True, 9)
+    for wrong in (f"{text} {text}\n", text.replace(" ", "\n") + "\n"):
+        first, second, rows = both((plain + wrong + plain).encode(), name)
+        assert first == second
+        assert ":10: " in second
+        assert rows == 0
+
+
+def test_a_file_that_is_cut_off_names_the_line_that_was_read_last(both):
+    body = b"".join(b"%d %d\n" % (i % 9973, i % 9931) for i in range(200_000))
+    data = gzip.compress(body, 1)
+    first, second, rows = both(data[: len(data) // 2], "el", 4096)
+    assert first == second
+    assert "is damaged or cut off" in second
+    assert rows > 0
+
+
+def test_a_line_that_is_too_long_is_named(both):
+    body = b"".join(b"%d %d\n" % (i, i + 1) for i in range(3000))
+    first, second, _ = both(body + b"1" * (3 << 20) + body, "snap", 8192)
+    assert first == second
+    assert ":3001: the line is longer than 1048576 bytes" in second
+
+
+def test_another_runtime_reads_alike(both, intel, monkeypatch):
+    monkeypatch.setattr(seam, "open_processor", lambda: intel)
+    body = b"".join(b"%d,%d,%d.25\n" % (i, i * 7 % 4000, i % 7) for i in range(4000))
+    for data in (body, body.replace(b".25", b""), body + b"1,2,x\n"):
+        first, second, rows = both(data, "csv", 8192)
+        assert first == second
+        assert rows >= 3000
+
+
+def test_nothing_is_opened_for_a_file(tmp_path, monkeypatch):
+    path = tmp_path / "graph.el"
+    path.write_bytes(b"0 1\n1 2\n")
+    monkeypatch.setattr(seam, "LEAST_BYTES", 0)
+    monkeypatch.setattr(choosing, "_chosen", set())
+    monkeypatch.setattr(choosing, "_fitting", lambda _: pytest.fail("a device was looked for"))
+    monkeypatch.setattr(compiled, "CompiledBlocks", lambda *_: pytest.fail("there is no device"))
+    assert cgg.read(path).m == 2
+
+
+def test_a_processor_that_was_chosen_is_open(pocl, monkeypatch):
+    monkeypatch.setattr(choosing, "_chosen", set())
+    assert choosing.open_processor() is None
+    assert cg.device("pocl+lanes8").traits.emulated
+    assert seam.open_processor() == pocl
+    assert not choosing.open_processor().traits.emulated
+
+
+def test_a_kernel_that_cannot_be_built_is_done_without(both, monkeypatch, caplog):
+    def refused(*_args, **_options):
+        raise KernelBuildError("no compiler today")
+
+    monkeypatch.setattr(compiled, "load", refused)
+    caplog.set_level("INFO", "clgraph")
+    first, second, rows = both(b"0 1\n1 2\n" * 400, "el", 512)
+    assert first == second
+    assert rows == 0
+    assert "files are read without a kernel: no compiler today" in caplog.text
+
+
+def test_scratch_memory_is_that_of_blocks(both, processor):
+    before = processor.ledger.used_bytes
+    body = b"".join(b"%d %d\n" % (i, i + 1) for i in range(50_000))
+    first, second, rows = both(body, "el", 1 << 16)
+    assert first == second
+    assert rows == 50_000
+    assert processor.ledger.used_bytes == before
+
+
+def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, processor):
+    monkeypatch.setattr(seam, "LEAST_BYTES", 0)
+    monkeypatch.setattr(seam, "BLOCK_BYTES", 4096)
+    path = tmp_path / "graph.el"
+    graph = cgg.generate.random(2000, 5)
+    cgg.write(graph, path)
+    used, told = processor.ledger.used_bytes, []
+
+    def stop(*_):
+        told.append(1)
+        if len(told) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cgg.read(path, progress=stop)
+    assert ahead.THREAD not in at_work()
+    gc.collect()
+    assert processor.ledger.used_bytes == used
+    assert cgg.read(path).m == graph.m

@@ -9,6 +9,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -118,6 +119,12 @@ def triangles():
     yield [min(every), max(every)]
 
 
+def profiling():
+    """The chosen balancer over the best, in the median of sizes that the rule was not made for."""
+    rows = recorded("pocl-20261127-balancer-choice.json")["distributions"]["rows"]
+    yield [median(row["slower"] for row in rows)]
+
+
 def shortest_paths():
     """SciPy's time over ours by graph, of benchmarks.md; H-BF without features over H-BF."""
     text = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
@@ -146,6 +153,7 @@ OF = {
     "load-balancing.md": load_balancing,
     "microbenchmarks.md": microbenchmarks,
     "multi-search.md": multi_search,
+    "profiling.md": profiling,
     "search-configurations.md": search_configurations,
     "shortest-paths.md": shortest_paths,
     "triangles.md": triangles,
@@ -153,6 +161,7 @@ OF = {
 # Figures of somebody else, and numbers that are no ratio.
 OTHERS = {
     "dynamic.md": [["12.7"]],  # the paper's
+    "profiling.md": [["26"]],  # how many of the mixes
     "several-devices.md": [["1.5", "2.1", "2.5"], ["1.43", "1.71", "1.75"]],  # the papers'
     "truss.md": [["64"]],  # how often a SIMD group goes on by itself
 }

@@ -87,8 +87,8 @@ def test_what_a_launch_counted_that_gave_up_is_forgotten(plan, monkeypatch):
     persistent, dropped = Driver._persistent, []
     counting = Counting(Mask.DIV)
 
-    def giving_up(self, args, between):
-        assert persistent(self, args, between) is not None
+    def giving_up(self, *given):
+        assert persistent(self, *given) is not None
         dropped.extend(counting.found.values())
 
     monkeypatch.setattr(Driver, "_persistent", giving_up)

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from launches import overheads_ms
 from runtimes import clean_environment, run_python
 
 from clgraph.device import Memory, load, resident_groups, wait
@@ -189,19 +190,8 @@ def test_more_memory_than_the_card_has(gpu):
     assert memory.allocate("indices", piece, np.uint32).count == piece
 
 
+@pytest.mark.gpu(alone=True)  # it reads the host's clock
 def test_launch_and_wait_overhead(gpu):
-    source = "__kernel void f(__global uint *a, const uint x) { a[get_global_id(0)] = x; }"
-    kernel = program.build(gpu, source, label="f.cl").kernel("f")
-    array = Memory(gpu).allocate("a", 64, np.uint32)
-    launches, totals = [], []
-    for x in range(500):
-        begin = time.perf_counter()
-        event = kernel.launch(64, 32, array, np.uint32(x))
-        middle = time.perf_counter()
-        wait(event)
-        end = time.perf_counter()
-        launches.append(middle - begin)
-        totals.append(end - begin - (event.profile.end - event.profile.start) * 1e-9)
-    launch, total = (sorted(times)[250] * 1e6 for times in (launches, totals))
-    print(f"launch {launch:.1f} us, launch and wait beyond the kernel {total:.1f} us")  # noqa: T201
-    assert total < 60
+    launch, total = overheads_ms(gpu)
+    print(f"launch {launch * 1e3:.1f} us, and wait, beyond the kernel {total * 1e3:.1f} us")  # noqa: T201
+    assert total < 0.060

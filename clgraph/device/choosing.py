@@ -99,7 +99,7 @@ def device(spec: str | Device | None = None) -> Device:
 
 def open_processor() -> Device | None:
     """Give a processor that was chosen in this process, not a simulator; None if none was."""
-    found = (one for one in _chosen if one.traits.is_cpu and not one.is_simulator)
+    found = (one for one in tuple(_chosen) if one.traits.is_cpu and not one.is_simulator)
     return min(found, key=lambda one: one.index, default=None)
 
 

@@ -13,7 +13,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.native import wait_for_event
 from clgraph.engine.workspace import Workspace
-from clgraph.errors import ClgraphError
+from clgraph.errors import ClgraphError, OutOfBoundsError
 from clgraph.graph.csr import index_dtype
 from clgraph.graph.formats.seam import Quick
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["CompiledBlocks", "lines_kernel"]
 
 ITEMS_PER_UNIT = 4  # so that a thread that is early takes some of another's lines
+LONGEST = 18  # a sign, 15 digits, a point, and what separates it from the next
+MOST_IDS = 2**63  # more than 15 digits tell apart
 # What a work-item says instead of a number of lines.
 ODD, DECIMALS = 2**32 - 1, 2**32 - 2
 
@@ -59,22 +61,28 @@ class CompiledBlocks:
         if device is None or line is None:
             return None
         try:
-            reader = self._readers.get_nowait()
-        except Empty:
-            reader = _Reader(device, self._rules)
-        try:
-            for decimals in (False, True)[self._decimals :]:
-                edges = reader.read(block.data, line, decimals=decimals)
-                if edges is not None:
-                    self._decimals = decimals
-                    return Quick(line.columns, edges, len(edges[0]))
-                if not reader.met_decimals or not self._may_have_decimals:
-                    return None
+            try:
+                reader = self._readers.get_nowait()
+            except Empty:
+                reader = _Reader(device, self._rules)
+            found = self._read_by(reader, block.data, line)
+        except OutOfBoundsError:  # of a checked kernel, whose user wants to know
+            raise
         except ClgraphError as error:
             self._device = None
             log.info("%s: files are read without a kernel: %s", device.name, error)
-        else:
-            self._readers.put(reader)
+            return None
+        self._readers.put(reader)  # after an exception its copies may still be under way
+        return found
+
+    def _read_by(self, reader: _Reader, data: bytes, line: Line) -> Quick | None:
+        for decimals in (False, True)[self._decimals :]:
+            edges = reader.read(data, line, decimals=decimals)
+            if edges is not None:
+                self._decimals = decimals
+                return Quick(line.columns, edges, len(edges[0]))
+            if not reader.met_decimals or not self._may_have_decimals:
+                break
         return None
 
 
@@ -83,7 +91,8 @@ class _Reader:
 
     def __init__(self, device: Device, rules: Rules) -> None:
         self._rules = rules
-        self._device = device.beside(timed=False)  # or a block would wait for another's
+        # Or a block would wait for another's. It keeps times for those who watch.
+        self._device = device.beside()
         self._work = Workspace(self._device, growing=True)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._items = ITEMS_PER_UNIT * device.traits.compute_units
@@ -96,9 +105,13 @@ class _Reader:
         rules, items, work = self._rules, self._items, self._work
         cuts = [data.find(b"\n", item * len(data) // items) + 1 for item in range(1, items)]
         begins = np.array([0, *cuts, len(data)], np.uint32)
-        # A number and what follows it take two bytes.
-        least = 2 * (line.columns + rules.leading)
-        room = self._room = int(np.diff(begins).max()) // least + 1
+        # A number and what follows it take two bytes at least, and LONGEST at most: a line of more
+        # would make room for lines that cannot be.
+        numbers, longest = line.columns + rules.leading, int(np.diff(begins).max())
+        self.met_decimals = False
+        if longest > len(data) // items + 1 + LONGEST * numbers:
+            return None
+        room = self._room = longest // (2 * numbers) + 1
         ids = np.dtype(np.uint64 if self._wide else np.uint32)
         arrays = [work.array(name, room * items, ids) for name in ("src", "dst")]
         if line.weight is not None:
@@ -106,7 +119,8 @@ class _Reader:
         held = work.upload_all({"text": np.frombuffer(data, np.uint8), "begins": begins})
         found = work.array("found", items, np.uint32)
         args: list[Argument] = [held["text"], held["begins"], np.uint8(line.gap[0])]
-        args += [np.uint64(rules.base), *map(np.uint64, rules.ids), np.uint32(room), *arrays, found]
+        most = [np.uint64(min(ids, MOST_IDS)) for ids in rules.ids]
+        args += [np.uint64(rules.base), *most, np.uint32(room), *arrays, found]
         event = self._kernel(line, decimals=decimals).launch(items, 1, *args)
         self._device.queue.flush()
         wait_for_event(event.int_ptr)

@@ -342,3 +342,37 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, processor)
     gc.collect()
     assert processor.ledger.used_bytes == used
     assert cgg.read(path).m == graph.m
+
+
+def test_readers_are_used_again(both, monkeypatch):
+    made, reader = [], compiled._Reader
+
+    def counted(*given):
+        made.append(given)
+        return reader(*given)
+
+    monkeypatch.setattr(compiled, "_Reader", counted)
+    data = b"".join(b"%d %d\n" % (k % 50, k % 49) for k in range(4000))
+    first, second, rows = both(data, "edges", 1 << 10)
+    assert first == second
+    assert rows == 4000
+    assert 1 <= len(made) <= 8  # one for each thread, of more than 20 blocks
+
+
+def test_limits_of_more_than_a_number_holds(both):
+    data = b"1 2\n" * 500
+    first, second, rows = both(data, "edges", max_vertices=10**20)
+    assert first == second
+    assert rows == 500
+
+
+def test_a_long_line_takes_no_room(processor):
+    """A comment is not plain, however it would be shared out among many work-items."""
+    rules = seam.Rules((2, 3), 0, 2, False, b",", b"", False, (2**31, 2**31))
+    reader = compiled._Reader(processor, rules)
+    reader._items = 512
+    data = b"1 2\n" * 500 + b"#" * 10**6 + b"\n"
+    assert rules.line(data) is not None
+    assert reader.read(data, rules.line(data), decimals=False) is None
+    assert reader._room == 0
+    assert reader._work.size_bytes == 0

@@ -51,8 +51,8 @@ class TrussConfig(PeelingConfig):
         see `clgraph.schedule`.
     triangles : {"lists", "rows"}, optional
         Whether every edge has a list of its triangles, which takes 24 bytes for each triangle of
-        the graph, or they are looked up in rows, which edges that have gone are dropped from. None
-        takes lists where they fit the device.
+        the graph (36 where SIMD groups drift), or they are looked up in rows, which edges that have
+        gone are dropped from. None takes lists where they fit the device.
     search : {"bisection", "bottom-up"}, optional
         How the greatest k is found where it alone is wanted: by halving the range that it may be
         in, or by raising k from 3 until nothing is left. None guesses a k from the supports, and

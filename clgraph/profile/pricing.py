@@ -6,21 +6,21 @@ Prices are found on kernels that were timed, and kept for the device beside the 
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
 from clgraph.profile.bounds import CHAIN, PARTS, SOFTNESS, THROUGHPUT
+from clgraph.profile.kept import load_kept, save_kept
 from clgraph.profile.quality import weights_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -82,31 +82,19 @@ class Prices:
         InvalidArgumentError
             If it is no such file.
         """
-        try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
-            is_ours = record["schema"] == SCHEMA
-            values = {str(name): float(x) for name, x in dict(record["prices"]).items()}
+
+        def about(record: Mapping[str, Any]) -> tuple[str, list[float | None]]:
             errors = [record["error"], record["left_out_error"]]
             known = [None if error is None else float(error) for error in errors]
-            device = str(record["device"])
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise InvalidArgumentError(f"{path} holds no prices of schema {SCHEMA}.") from error
-        if not is_ours:
-            raise InvalidArgumentError(f"{path} holds no prices of schema {SCHEMA}.")
+            return str(record["device"]), known
+
+        values, (device, known) = load_kept(path, SCHEMA, "prices", about)
         return cls(values, device, *known)
 
     def save(self, path: str | Path) -> None:
         """Write them as JSON."""
-        record = {
-            "schema": SCHEMA,
-            "device": self.device,
-            "prices": dict(self.values),
-            "error": self.error,
-            "left_out_error": self.left_out_error,
-        }
-        from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415 - only who saves
-
-        write_whole(path, json.dumps(record, indent=1) + "\n")
+        errors = {"error": self.error, "left_out_error": self.left_out_error}
+        save_kept(path, SCHEMA, device=self.device, prices=dict(self.values), **errors)
 
 
 def fitted(corpus: Sequence[Timed], *, device: str = "") -> Prices:

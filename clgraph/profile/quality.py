@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,9 +13,11 @@ import numpy as np
 from clgraph.device.folders import cache_root
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
+from clgraph.profile.kept import load_kept, save_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -91,28 +91,15 @@ class Weights:
         InvalidArgumentError
             If it is no such file.
         """
-        try:
-            record = json.loads(Path(path).read_text(encoding="utf-8"))
-            is_ours = record["schema"] == SCHEMA
-            values = {str(name): float(x) for name, x in dict(record["weights"]).items()}
-            origin, device = record["origin"], str(record["device"])
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.") from error
-        if not is_ours:
-            raise InvalidArgumentError(f"{path} holds no weights of schema {SCHEMA}.")
-        return cls(values, origin, device)
+        values, others = load_kept(
+            path, SCHEMA, "weights", lambda record: (record["origin"], str(record["device"]))
+        )
+        return cls(values, *others)
 
     def save(self, path: str | Path) -> None:
         """Write them as JSON."""
-        record = {
-            "schema": SCHEMA,
-            "origin": self.origin,
-            "device": self.device,
-            "weights": dict(self.values),
-        }
-        from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415 - only who saves
-
-        write_whole(path, json.dumps(record, indent=1) + "\n")
+        about = {"origin": self.origin, "device": self.device}
+        save_kept(path, SCHEMA, **about, weights=dict(self.values))
 
 
 PUBLISHED = Weights(_PUBLISHED, "published")

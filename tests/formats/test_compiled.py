@@ -7,9 +7,16 @@ import sys
 
 import numpy as np
 import pytest
-from formats.test_seam import BLOCKS, CORPUS, DISGUISED, LISTS, MUTATED, ODD, OPTIONS, outcome
-from malformed import MTX, TEXT
-from mutation import Files
+from formats.test_seam import (
+    BLOCKS,
+    DISGUISED,
+    LISTS,
+    ODD,
+    read_corpus,
+    reading_twice,
+    refuse_malformed,
+)
+from malformed import MTX
 
 import clgraph as cg
 import clgraph.graph as cgg
@@ -17,7 +24,7 @@ from clgraph.device import choosing
 from clgraph.errors import KernelBuildError
 from clgraph.graph import ahead
 from clgraph.graph import lines as compiled
-from clgraph.graph.formats import files, seam, table
+from clgraph.graph.formats import seam
 from clgraph.graph.formats.registry import FORMATS
 from clgraph.threads import at_work
 
@@ -42,52 +49,18 @@ def processor(pocl, monkeypatch):
 def both(tmp_path, monkeypatch, request):
     """Read a file both ways; give what came out twice, and how many edges the kernel read."""
     request.getfixturevalue("processor")
-    path, rows, accepts = tmp_path / "graph", 0, table._TableReader.accepts
-
-    def counted(reader, columns, edges):
-        nonlocal rows
-        accepted = accepts(reader, columns, edges)
-        rows += accepted * len(edges[0])
-        return accepted
-
-    monkeypatch.setattr(table._TableReader, "accepts", counted)
-
-    def read(data, name, block_bytes=1 << 20, *, parts=1, **options):
-        nonlocal rows
-        path.write_bytes(data)
-        monkeypatch.setattr(files, "_BLOCK_BYTES", block_bytes)
-        monkeypatch.setattr(seam, "BLOCK_BYTES", parts * block_bytes)
-        rows, found = 0, []
-        for least in (1 << 60, 0):
-            monkeypatch.setattr(seam, "LEAST_BYTES", least)
-            found.append(outcome(path, name, options))
-        return *found, rows
-
-    return read
+    return reading_twice(tmp_path / "graph", monkeypatch)
 
 
 @pytest.mark.parametrize("block_bytes", BLOCKS)
 @pytest.mark.parametrize("name", LISTS)
 def test_malformed_files_are_refused_in_the_same_words(both, name, block_bytes):
-    for wrong, (text, line, words) in TEXT[name].items():
-        data = text if isinstance(text, bytes) else text.encode()
-        first, second, _ = both(data, name, block_bytes)
-        assert first == second, wrong
-        assert f":{line}: " in second, wrong
-        assert words in second, wrong
+    refuse_malformed(both, name, block_bytes)
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_the_corpus_and_mutated_files_are_read_alike(both, name):
-    lines = (CORPUS / f"{name}.txt").read_text(encoding="ascii").split()
-    mutated = Files(name, seed=5)
-    tried = [bytes.fromhex(line) for line in lines] + [mutated.next() for _ in range(MUTATED)]
-    by_kernel = 0
-    for place, data in enumerate(tried):
-        first, second, rows = both(data, name, **OPTIONS[place % len(OPTIONS)])
-        assert first == second, data
-        by_kernel += rows
-    assert by_kernel > 0
+    read_corpus(both, name)
 
 
 @pytest.mark.parametrize("odd", {**ODD, **DISGUISED})

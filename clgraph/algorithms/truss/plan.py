@@ -69,9 +69,8 @@ class Truss(Plan):
     run and, where they fit, listed by edge: O(m^1.5) work and 24 bytes for each (36 where SIMD
     groups drift). Peeling then looks at each triangle three times, in as many rounds as there are,
     all in one launch on devices that allow it. Without lists it takes O(sum over edges of the
-    lesser degree, times a logarithm).
-    Numbers are deterministic, whatever the order of atomics. A plan serves one thread at a time;
-    others wait.
+    lesser degree, times a logarithm). Numbers are deterministic, whatever the order of atomics. A
+    plan serves one thread at a time; others wait.
 
     References
     ----------

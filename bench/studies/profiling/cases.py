@@ -286,6 +286,7 @@ def studied(name: str, device: Device, scale: int, repeats: int = 7) -> list[dic
                 "advice": report.advice(),
                 "most_to_gain": max(gains, key=lambda key: gains[key] or 0.0, default=None),
                 "potential_speedup": report.prediction.potential_speedup,
+                "foretold_s": report.prediction.time_s,
                 "quality": report.quality,
                 "limiter": report.limiter,
                 "changes": {}

@@ -3,7 +3,8 @@
 ``python -m bench.studies.profiling.profiles --device nvidia --output record.json --seconds 180``
 first checks counters against known patterns and times the calibration, then profiles every preset
 of BFS on three graphs and other plans on six until the seconds are spent, then the case studies,
-and fits prices and weights, each judged by what was left out.
+and fits prices and weights, each judged by what was left out. ``--parts presets cases`` does these
+alone.
 `bench.studies.profiling.profile_stages` is about results, and about instrumented kernels that do
 not end.
 """
@@ -45,6 +46,8 @@ __all__ = ["criteria_table", "main", "summary"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
 PRESETS_ON = 3  # of the graphs, the first ones
+REPEATS = 5  # of each version of a case
+PARTS = ("patterns", "calibration", "presets", "plans", "cases", "card")
 SWEEPS = ("divergence", "coalescence", "ilp", "bank_conflict")
 TOLERANCE = 1e-9
 
@@ -136,7 +139,11 @@ def summary(record: dict[str, Any]) -> str:
     lines = [
         f"patterns: {len(record['patterns']) - len(wrong)} of {len(record['patterns'])} exact"
         + (f"; wrong: {', '.join(wrong)}" if wrong else ""),
-        f"calibration: {record['calibration']['seconds']:.1f} s",
+        *(
+            [f"calibration: {record['calibration']['seconds']:.1f} s"]
+            if record["calibration"]
+            else []
+        ),
         "",
     ]
     for rows in record["cases"].values():
@@ -201,6 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", help="as 'clgraph devices' shows it")
     parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS, metavar="PART")
     parser.add_argument("--scale", type=int, default=26, help="of the case studies")
     parser.add_argument(
         "--seconds", type=float, default=180.0, help="begin nothing new after these"
@@ -216,13 +224,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     study = _Study(device, args.output, left)
     study.record["machine"] = machine.describe(device, args.commit)
-    step("patterns")
-    study.record["patterns"] = checked_patterns(device)
-    step("calibration")
-    study.record["calibration"] = calibration(device)
-    study.plans(args.graphs)
-    study.cases(args.scale)
-    study.card(args.graphs[0])
+    if "patterns" in args.parts:
+        step("patterns")
+        study.record["patterns"] = checked_patterns(device)
+    if "calibration" in args.parts:
+        step("calibration")
+        study.record["calibration"] = calibration(device)
+    if "presets" in args.parts:
+        study.presets(args.graphs[:PRESETS_ON])
+    if "plans" in args.parts:
+        study.plans(args.graphs)
+    if "cases" in args.parts:
+        study.cases(args.scale)
+    if "card" in args.parts:
+        study.card(args.graphs[0])
     study.fits()
     study.record["seconds"] = time.perf_counter() - began
     study.save()
@@ -236,13 +251,17 @@ class _Study:
     def __init__(self, device: Device, output: Path | None, left: Callable[[], float]) -> None:
         self.record: dict[str, Any] = {"kernels": [], "runs": [], "cases": {}, "ranked": []}
         self.record |= {"card": None, "fit": None, "weights": None}
+        self.record |= {"patterns": [], "calibration": None}
         self._device, self._output, self._left = device, output, left
         self._corpus: list[Specimen] = []
 
-    def plans(self, names: Sequence[str]) -> None:
-        """Profile every preset of BFS on some graphs, and other plans on all."""
-        for name in names[:PRESETS_ON]:
+    def presets(self, names: Sequence[str]) -> None:
+        """Profile every preset of BFS."""
+        for name in names:
             self._runs(name, presets_on(suite_graphs.find(name).graph, self._device))
+
+    def plans(self, names: Sequence[str]) -> None:
+        """Profile other plans."""
         for name in names:
             if self._left() > 0:
                 weighted = suite_graphs.find(name, weighted=True).graph
@@ -265,7 +284,8 @@ class _Study:
                 return
             step(f"case {name}")
             try:
-                self.record["cases"][name] = cases.studied(name, self._device, scale, repeats=3)
+                rows = cases.studied(name, self._device, scale, repeats=REPEATS)
+                self.record["cases"][name] = [_without_report(row) for row in rows]
             except Exception as error:
                 print(f"{name}: {error!r}"[:400])
             self.save()
@@ -301,6 +321,13 @@ def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "plain": [row["predicted_s"] / row["measured_s"] - 1.0 for row in rows],
         "left_out": left_out_errors(timed).tolist(),
     }
+
+
+def _without_report(row: dict[str, Any]) -> dict[str, Any]:
+    """Give a row of a case with criteria in place of its report."""
+    criteria = row["report"]["criteria"]
+    kept = {name: value for name, value in row.items() if name != "report"}
+    return kept | {"criteria": {name: each["value"] for name, each in criteria.items()}}
 
 
 def _keep(record: dict[str, Any], graph: str, run: str, report: QualityReport) -> None:

@@ -7,7 +7,9 @@ from runtimes import gpu_or_none
 import clgraph as cg
 from bench.studies import KERNELS
 from bench.studies.profiling import cases, patterns, profile_stages
+from clgraph import primitives
 from clgraph.device import load
+from clgraph.profile import corpus
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.passes import watching
 from clgraph.profile.static import static_facts
@@ -33,6 +35,16 @@ def test_lanes_that_count_and_traces_agree(pattern, card):
     traced = patterns.counted(pattern, card, flavour="trace")
     assert lanes.sites == traced.sites
     np.testing.assert_array_equal(lanes.counts, traced.counts)
+
+
+@pytest.mark.parametrize("balance", corpus.BALANCERS)
+def test_expansions_are_counted_and_stay_right(balance, card):
+    sizes = np.arange(5000, dtype=np.uint32) % 7
+    config = primitives.ExpandConfig(balance=balance)
+    expand = primitives.Expand(sizes, config=config, device=card)
+    report = cg.profile(expand.run, passes=("counters",), device=card, repeats=1)
+    assert report.kernels[0].totals.chain.operations > 0
+    np.testing.assert_array_equal(expand.owners(), np.repeat(np.arange(5000), sizes))
 
 
 def test_a_program_is_the_same_after_a_profile(card):

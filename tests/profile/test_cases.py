@@ -1,8 +1,10 @@
 """The case studies: versions that give the same, and what a profile says of them."""
 
+import json
+
 import pytest
 
-from bench.studies.profiling import cases
+from bench.studies.profiling import cases, profiles
 
 SCALE = 12
 
@@ -57,3 +59,23 @@ def test_the_versions_are_wrong_where_the_check_says_so(pocl):
     version = cases.STUDIES["reduction"](pocl, SCALE)[0]
     with pytest.raises(cases.VerificationError):
         version.check()  # before the first run
+
+
+def test_cases_alone_make_a_record_and_a_table(pocl, tmp_path, monkeypatch):
+    monkeypatch.setattr(cases, "STUDIES", {"reduction": cases.reduction})
+    file = tmp_path / "cases.json"
+    device = "{}:{}".format(*pocl.index)
+    words = ["--device", device, "--parts", "cases", "--scale", "10", "--output", str(file)]
+    assert profiles.main(words) == 0
+    record = json.loads(file.read_text("utf-8"))
+    assert record["machine"]["device"]["name"] == pocl.name
+    assert (record["patterns"], record["calibration"], record["runs"]) == ([], None, [])
+    rows = record["cases"]["reduction"]
+    assert all(row["foretold_s"] > 0 and "report" not in row for row in rows)
+    assert rows[2]["criteria"]["Gran_L1"] > 0
+    lines = profiles.cases_table(record)
+    assert len(lines) == 2 + len(rows)
+    assert lines[2].startswith("| reduction | a tree in local memory | ")
+    assert f" | {rows[2]['speedup']:.2f} | " in lines[4]
+    foretold = rows[0]["foretold_s"] / rows[2]["foretold_s"]
+    assert f" | {rows[2]['speedup']:.2f} | {foretold:.2f} | " in lines[4]

@@ -79,7 +79,7 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
     monkeypatch.setattr(corpus, "_SHAPES", ("even", "one large"))
     assert corpus.device_weights(pocl) is None
     told = []
-    found = corpus.calibrate(pocl, scale=8, progress=lambda *what: told.append(what))
+    found = corpus.calibrate(pocl, scale=8, seconds=600.0, progress=lambda *what: told.append(what))
     assert sum(found.weights.values.values()) == pytest.approx(585)
     assert min(found.weights.values.values()) >= 0
     assert set(found.weights.values) == set(PUBLISHED.values)

@@ -1,7 +1,9 @@
 """Profiles of whole plans: results stay, every criterion is in range, and reports say why not."""
 
 import json
+import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from clgraph.profile.quality import PUBLISHED, Weights
 from clgraph.profile.report import compared
 from clgraph.profile.running import PASSES
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "profiling.md"
 GRAPH = cg.generate.kron(7, seed=3)
 WEIGHTED = cg.Graph(GRAPH.indptr, GRAPH.indices, np.arange(GRAPH.m) % 9 + 1, directed=True)
 SOURCE = int(np.argmax(GRAPH.degrees))
@@ -302,3 +305,16 @@ def test_progress_is_told(pocl):
     cg.profile(sums(pocl, 1), repeats=2, progress=lambda *what: told.append(what))
     assert told[0][0] == 0
     assert told[-1][0] == told[-1][1] == 2 + len(PASSES)
+
+
+def test_the_example_of_the_page_runs(pocl, monkeypatch, capsys):
+    """On a smaller graph than the page has it."""
+    monkeypatch.setenv("CLGRAPH_DEVICE", "{}:{}".format(*pocl.index))
+    (example,) = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+    assert "kron(20)" in example
+    made: dict[str, object] = {}
+    exec(example.replace("kron(20)", "kron(7)"), made)  # noqa: S102 (the text of our own page)
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in made["report"].criteria)
+    assert made["page"].startswith("<!DOCTYPE html>")
+    assert json.loads(made["record"])["limiter"] == made["report"].limiter

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from clgraph import Device, Graph
     from clgraph.profile.report import QualityReport
 
-__all__ = ["criteria_table", "main", "summary"]
+__all__ = ["cases_table", "criteria_table", "main", "summary"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
 PRESETS_ON = 3  # of the graphs, the first ones
@@ -193,6 +193,32 @@ def criteria_table(record: dict[str, Any]) -> list[str]:
         start = (row["graph"], row["run"].partition("/")[2], f"{row['time_s'] * 1e6:,.1f}")
         lines.append(f"| {' | '.join([*start, _shown(row['quality']), *values])} |")
     return lines
+
+
+def cases_table(record: dict[str, Any]) -> list[str]:
+    """Give every version of the case studies, measured and foretold, as lines of a page."""
+    lines = [
+        "| case | version | us | speed-up | foretold from the ceilings | left to gain | QM |",
+        "|---" * 7 + "|",
+    ]
+    for name, rows in record["cases"].items():
+        for row in rows:
+            foretold = _ratio(rows[0]["foretold_s"], row["foretold_s"])
+            cells = (
+                name,
+                row["change"],
+                f"{row['time_s'] * 1e6:,.1f}",
+                f"{row['speedup']:.2f}",
+                _shown(foretold),
+                _shown(row["potential_speedup"]),
+                _shown(row["quality"]),
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _ratio(first: float | None, now: float | None) -> float | None:
+    return first / now if first and now else None
 
 
 def _shown(value: float | None) -> str:

@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         ("--cases", "run only N cases of each test that needs a device or starts processes"),
         ("--other-cases", "run only the cases that --cases N leaves out"),
         ("--optimised-cases", "let the compilers optimise in N cases of each such test"),
+        ("--slow-cases", "beside those of --cases, N slow cases of each test, others each commit"),
     ):
         group.addoption(option, type=_count, metavar="N", help=what)
     group.addoption(
@@ -81,6 +82,10 @@ def _count(text: str) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--cases") and config.getoption("--other-cases"):
         raise pytest.UsageError("--cases and --other-cases are halves of one run: give one of them")
+    if config.getoption("--slow-cases") and not (
+        config.getoption("--cases") and config.getoption("--run-slow")
+    ):
+        raise pytest.UsageError("--slow-cases needs --run-slow, and --cases for the others")
     # Shells start what runs in the background with SIGINT ignored, which children inherit: then no
     # test of Ctrl-C, in this process or in a child, could press it.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -176,7 +181,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("optimised")
     most = config.getoption("--cases") or config.getoption("--other-cases")
     if most:
-        share, others = shares.divided(items, most)
+        slow = config.getoption("--slow-cases")
+        added = shares.slow_ones(items, slow, _commit()) if slow else ()
+        share, others = shares.divided(items, most, added)
         items[:], left = (share, others) if config.getoption("--cases") else (others, share)
         config.hook.pytest_deselected(items=left)
 

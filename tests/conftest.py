@@ -28,6 +28,9 @@ importlib.import_module("entry_points").provide()
 
 STARTED = time.time()
 NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
+# Of wall clock. What PoCL builds for 32 emulated lanes, within the first launch, may take 45 s of a
+# processor: minutes beside other work, which is no hang.
+SLOW_LIMIT_S = 1800
 # "generic" has the whole session meet PoCL as it is on processors that its LLVM does not know.
 TEST_PROCESSOR = "CLGRAPH_TEST_PROCESSOR"
 RENAMING = Path(__file__).resolve().parent / "renaming"
@@ -169,6 +172,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _shuffle_files(items, _commit())
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
+    elif config.getoption("timeout", default=None) is None:
+        _give_time(items)
     marked = {marker.name for item in items for marker in item.iter_markers()}
     if "gpu" in marked and not config.getoption("--run-gpu") and runtimes.gpu_or_none() is None:
         _skip(items, "gpu", "there is no NVIDIA GPU here")
@@ -209,6 +214,13 @@ def _commit() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
         return ""
+
+
+def _give_time(items: list[pytest.Item]) -> None:
+    """Have slow tests take longer than others may, where nobody says how long."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_LIMIT_S))
 
 
 def _skip(items: list[pytest.Item], marker: str, reason: str) -> None:

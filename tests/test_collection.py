@@ -198,6 +198,26 @@ def test_slow_cases_join_the_share(tmp_path):
     assert any("test_partly_slow" in name and "-2]" in name for name in slow)
 
 
+LIMITED = """
+import pytest
+
+@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_limit(size, request):
+    marker = request.node.get_closest_marker("timeout")
+    print(f"size {size} may take {marker.args[0] if marker else 'as usual'}.")
+"""
+
+
+def test_slow_cases_may_take_longer_than_others(tmp_path):
+    """Building for many emulated lanes beside other work, unless the command says how long."""
+    (tmp_path / "test_made.py").write_text(LIMITED)
+    said = pytest_of(tmp_path, "-s", "--run-slow", seed=1)
+    assert "size 1 may take as usual." in said
+    assert "size 2 may take 1800." in said
+    said = pytest_of(tmp_path, "-s", "--run-slow", "--timeout", "0", seed=1)
+    assert said.count("may take as usual.") == 2
+
+
 def test_each_slow_case_has_its_turn():
     """The commit decides which of them it is; what is skipped has none while others are there."""
     cases = [Case("test_made", str(size), marks=("slow",)) for size in range(20)]

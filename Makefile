@@ -25,7 +25,7 @@ help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
 	@echo "make test      install what the tests need and run a case of each, in minutes"
 	@echo "make test-rest the other cases, so that both are the whole suite"
-	@echo "make test-all  the slow tests as well, a case of each with optimised kernels, and mutants"
+	@echo "make test-all  a case of each with optimised kernels, a slow case of each, and 75 mutants"
 	@echo "make mutants   break the code at many places and see whether tests notice"
 	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
 	@echo "make docs      make a site of the pages and docstrings in build/site"
@@ -51,11 +51,16 @@ test: $(VENV)/.installed-test
 test-rest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --other-cases $(CASES) $(REST_ARGS)
 
-# Optimised kernels take four times as long to build: one case of each test has them, as users do.
-# What only another case builds, all do with `pytest --run-slow --optimised`, in hours.
+# What the two above leave: kernels that are built as users have them, in four times the time, in
+# one case of each test; slow tests, a case of each; and mutants. Which slow case and which mutants
+# it is changes with every commit: all of them, and all cases optimised, take hours, with
+# `pytest --run-slow`, `--optimised` and `make mutants`.
+SLOW_CASES ?= 1
+MUTANTS ?= 75
 test-all: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --optimised-cases $(CASES)
-	$(BIN)/python tests/mutants/run.py
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --cases $(CASES) --optimised-cases $(CASES) \
+	    --slow-cases $(SLOW_CASES)
+	$(BIN)/python tests/mutants/run.py --most $(MUTANTS)
 
 mutants: $(VENV)/.installed-test
 	$(BIN)/python tests/mutants/run.py

@@ -258,7 +258,13 @@ def small_graph():
     return cg.from_edges(*(np.where(ends == 59, SOURCES[1], ends) for ends in (src, dst)))
 
 
-GRAPHS = {"usual": MIXED_ONE_WAY, "small": small_graph()}
+def least_graph():
+    """A triangle with a way to it and one from it, for what takes long on a small graph too."""
+    src, dst = np.array([SOURCES[1], 0, 1, 2, 2]), np.array([0, 1, 2, 0, SOURCES[0]])
+    return cg.from_edges(src, dst)
+
+
+GRAPHS = {"usual": MIXED_ONE_WAY, "small": small_graph(), "least": least_graph()}
 using = "usual"  # tests/fuzz/conftest.py has an option for it
 
 

@@ -28,6 +28,9 @@ importlib.import_module("entry_points").provide()
 
 STARTED = time.time()
 NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
+# Of wall clock. What PoCL builds for 32 emulated lanes, within the first launch, may take 45 s of a
+# processor: minutes beside other work, which is no hang.
+SLOW_LIMIT_S = 1800
 # "generic" has the whole session meet PoCL as it is on processors that its LLVM does not know.
 TEST_PROCESSOR = "CLGRAPH_TEST_PROCESSOR"
 RENAMING = Path(__file__).resolve().parent / "renaming"
@@ -44,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         ("--cases", "run only N cases of each test that needs a device or starts processes"),
         ("--other-cases", "run only the cases that --cases N leaves out"),
         ("--optimised-cases", "let the compilers optimise in N cases of each such test"),
+        ("--slow-cases", "beside those of --cases, N slow cases of each test, others each commit"),
     ):
         group.addoption(option, type=_count, metavar="N", help=what)
     group.addoption(
@@ -81,6 +85,10 @@ def _count(text: str) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--cases") and config.getoption("--other-cases"):
         raise pytest.UsageError("--cases and --other-cases are halves of one run: give one of them")
+    if config.getoption("--slow-cases") and not (
+        config.getoption("--cases") and config.getoption("--run-slow")
+    ):
+        raise pytest.UsageError("--slow-cases needs --run-slow, and --cases for the others")
     # Shells start what runs in the background with SIGINT ignored, which children inherit: then no
     # test of Ctrl-C, in this process or in a child, could press it.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -164,6 +172,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _shuffle_files(items, _commit())
     if not config.getoption("--run-slow"):
         _skip(items, "slow", "over ten seconds; use --run-slow")
+    elif config.getoption("timeout", default=None) is None:
+        _give_time(items)
     marked = {marker.name for item in items for marker in item.iter_markers()}
     if "gpu" in marked and not config.getoption("--run-gpu") and runtimes.gpu_or_none() is None:
         _skip(items, "gpu", "there is no NVIDIA GPU here")
@@ -176,7 +186,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("optimised")
     most = config.getoption("--cases") or config.getoption("--other-cases")
     if most:
-        share, others = shares.divided(items, most)
+        slow = config.getoption("--slow-cases")
+        added = shares.slow_ones(items, slow, _commit()) if slow else ()
+        share, others = shares.divided(items, most, added)
         items[:], left = (share, others) if config.getoption("--cases") else (others, share)
         config.hook.pytest_deselected(items=left)
 
@@ -202,6 +214,13 @@ def _commit() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
         return ""
+
+
+def _give_time(items: list[pytest.Item]) -> None:
+    """Have slow tests take longer than others may, where nobody says how long."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_LIMIT_S))
 
 
 def _skip(items: list[pytest.Item], marker: str, reason: str) -> None:

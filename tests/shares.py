@@ -10,6 +10,7 @@ where it emulates lanes it takes the longest, which most functions leave to the 
 import hashlib
 import subprocess
 from collections import defaultdict
+from collections.abc import Collection
 from heapq import nsmallest
 
 import pytest
@@ -59,7 +60,9 @@ def settled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.It
     return [item for item in items if item not in left], [item for item in items if item in left]
 
 
-def divided(items: list[pytest.Item], most: int) -> tuple[list[pytest.Item], list[pytest.Item]]:
+def divided(
+    items: list[pytest.Item], most: int, added: Collection[pytest.Item] = ()
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Divide cases into a share of `most` of each function and the others, both in their order.
 
     The names of cases decide, which are ordered by a hash: every process of a run and every machine
@@ -74,6 +77,8 @@ def divided(items: list[pytest.Item], most: int) -> tuple[list[pytest.Item], lis
         What pytest collected, with the marks by which tests are skipped.
     most : int
         Cases of a function in the share.
+    added : collection of pytest.Item
+        Cases that are in the share as well.
 
     Returns
     -------
@@ -82,10 +87,27 @@ def divided(items: list[pytest.Item], most: int) -> tuple[list[pytest.Item], lis
     functions = defaultdict(list)
     for item in items:
         functions[function_of(item)].append(item)
-    share = set()
+    share = set(added)
     for cases in functions.values():
         share.update(cases if is_quick(cases[0]) else nsmallest(most, cases, key=place))
     return [item for item in items if item in share], [item for item in items if item not in share]
+
+
+def slow_ones(items: list[pytest.Item], most: int, seed: str) -> list[pytest.Item]:
+    """Give so many of the slow cases of each function, which `seed` decides.
+
+    All of them take hours: with the commit as the seed, each has its turn.
+    """
+    functions = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            functions[function_of(item)].append(item)
+    chosen = []
+    for cases in functions.values():
+        chosen += nsmallest(
+            most, cases, key=lambda item: (is_skipped(item), hashed(seed + item.nodeid))
+        )
+    return chosen
 
 
 def function_of(item: pytest.Item) -> str:

@@ -184,7 +184,61 @@ def test_a_share_and_the_others_are_everything(tmp_path):
     assert not any(word in name for name in share for word in skipped)
 
 
-@pytest.mark.parametrize("options", [["--cases", "0"], ["--cases", "1", "--other-cases", "1"]])
+def test_slow_cases_join_the_share(tmp_path):
+    """So many of each function that has some, beside the one that it has in the share."""
+    for name, text in MADE.items():
+        (tmp_path / name).write_text(text)
+    share = collected(tmp_path, "--cases", "1", "--run-slow", seed=1)
+    slow = collected(tmp_path, "--cases", "1", "--run-slow", "--slow-cases", "2", seed=2)
+    assert set(share) < set(slow)
+    added = Counter(name.partition("[")[0] for name in set(slow) - set(share))
+    most = {"test_graphs": 2, "test_slow": 2, "test_partly_slow": 1}
+    assert added <= Counter({f"test_devices.py::{name}": count for name, count in most.items()})
+    assert sum("test_slow" in name for name in slow) >= 2
+    assert any("test_partly_slow" in name and "-2]" in name for name in slow)
+
+
+LIMITED = """
+import pytest
+
+@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_limit(size, request):
+    marker = request.node.get_closest_marker("timeout")
+    print(f"size {size} may take {marker.args[0] if marker else 'as usual'}.")
+"""
+
+
+def test_slow_cases_may_take_longer_than_others(tmp_path):
+    """Building for many emulated lanes beside other work, unless the command says how long."""
+    (tmp_path / "test_made.py").write_text(LIMITED)
+    said = pytest_of(tmp_path, "-s", "--run-slow", seed=1)
+    assert "size 1 may take as usual." in said
+    assert "size 2 may take 1800." in said
+    said = pytest_of(tmp_path, "-s", "--run-slow", "--timeout", "0", seed=1)
+    assert said.count("may take as usual.") == 2
+
+
+def test_each_slow_case_has_its_turn():
+    """The commit decides which of them it is; what is skipped has none while others are there."""
+    cases = [Case("test_made", str(size), marks=("slow",)) for size in range(20)]
+    cases += [Case("test_made", "quick"), Case("test_made", "off", marks=("slow", "skip"))]
+    turns = [shares.slow_ones(cases, 2, f"commit {turn}") for turn in range(100)]
+    assert all(len(turn) == 2 for turn in turns)
+    assert {case for turn in turns for case in turn} == set(cases[:20])
+    assert turns[0] == shares.slow_ones(cases[::-1], 2, "commit 0")
+    other = Case("test_other", "1", marks=("slow",))
+    assert other in shares.slow_ones([*cases, other], 1, "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--cases", "0"],
+        ["--cases", "1", "--other-cases", "1"],
+        ["--slow-cases", "1", "--run-slow"],
+        ["--slow-cases", "1", "--cases", "1"],
+    ],
+)
 def test_shares_that_mean_nothing_are_refused(options):
     command = [sys.executable, "-m", "pytest", "--collect-only", *options, __file__]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

@@ -53,6 +53,17 @@ def test_sums_are_judged(capsys):
     assert "no test notices: bad" in capsys.readouterr().out
 
 
+def test_each_mutant_has_its_turn():
+    """A share of them is another one with each commit, and large enough to count."""
+    turns = [mutants.some(LISTED, 60, f"commit {turn}") for turn in range(40)]
+    assert all(len({one.name for one in turn}) == 60 for turn in turns)
+    assert turns[0] != turns[1]
+    assert turns[0] == mutants.some(LISTED, 60, "commit 0")
+    assert {one.name for turn in turns for one in turn} == {one.name for one in LISTED}
+    assert len(mutants.some(LISTED[:3], 60, "")) == 3
+    assert re.fullmatch("[0-9a-f]{40}|", mutants.commit())
+
+
 CRASHING = """
 import os, signal
 

@@ -95,7 +95,7 @@ class Loaded:
             "max_degree": self.graph.max_degree,
             "origin": self.origin,
             "spec": known.spec if self.origin in GENERATED else None,
-            "seed": SEED if self.origin in GENERATED else None,
+            "seed": SEED if self.origin in GENERATED and self.pinned is not False else None,
             "url": known.url if self.origin == "download" else None,
             "checksum": self.checksum,
             "pinned": self.pinned,

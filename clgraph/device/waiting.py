@@ -112,8 +112,7 @@ def _poll(event: cl.Event, limit_s: float | None) -> int:
         if status <= 0:
             return status
     if _sharing or event.command_queue.device.type & cl.device_type.CPU:
-        _block(event, limit_s)
-        return int(event.command_execution_status)
+        _block(event, limit_s)  # until the command has ended, or the driver gave up waiting
     while (status := int(event.command_execution_status)) > 0:
         elapsed = clock() - start
         if limit_s is not None and elapsed > limit_s:

@@ -86,7 +86,11 @@ def test_a_given_folder_comes_before_generating(tmp_path, monkeypatch):
 
 def test_a_graph_that_differs_from_the_pinned_one_is_marked(monkeypatch):
     monkeypatch.setitem(graphs.GRAPHS, "tiny", Pinned("path", (5,), "", {"generated": "0" * 16}))
-    assert find("tiny").pinned is False
+    found = find("tiny")
+    assert found.pinned is False
+    assert found.as_dict()["seed"] is None  # another draw, of which nobody knows the seed
+    monkeypatch.setitem(graphs.GRAPHS, "tiny", Pinned("path", (5,)))
+    assert find("tiny").as_dict()["seed"] == graphs.SEED
 
 
 def test_quick_graphs_are_the_ones_on_record():

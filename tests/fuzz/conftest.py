@@ -39,7 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, (default, what) in EFFORTS.items():
         group.addoption(f"--{name}", type=int, default=default, help=f"{what} (default {default})")
     group.addoption(
-        "--graph", choices=("usual", "small"), default="usual", help="what plans of algorithms get"
+        "--graph",
+        choices=sorted(algorithms_list.GRAPHS),
+        default="usual",
+        help="what plans of algorithms get",
     )
     group.addoption(
         "--part",

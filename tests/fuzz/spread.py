@@ -27,7 +27,8 @@ FIRST_SEED = 100
 START_S = 5.0  # of a process, before its first test
 GRACE_S = 10.0  # after which one that does not end by itself is interrupted
 LAST_LINES = 15
-ALWAYS = ("--run-slow", "--timeout", "0", "-q", "--tb", "short")
+# Nothing is captured: what a driver says before it ends the process would be lost.
+ALWAYS = ("--run-slow", "--timeout", "0", "-q", "--tb", "short", "-s")
 
 
 def main(arguments=None):
@@ -148,7 +149,7 @@ class Spread:
         words = [word for word in job if "::" in word] or job[-1:]
         lines = told.read_text("utf-8", "replace").splitlines()
         kept = [line for line in lines if line.startswith("test_")]
-        kept = kept[-1:] if status in {0, 2} else lines[-LAST_LINES:]
+        kept = kept[-1:] if status in {0, 2} else last_of(lines)
         text = "\n".join(kept) or words[0]
         sys.stdout.write(f"{time.time() - begun:.0f} s, status {status}: {text}\n")
         sys.stdout.flush()
@@ -167,6 +168,12 @@ class Spread:
         """Give what each process tried, in the order of the jobs."""
         files = sorted(self._folder.glob("*.json"), key=lambda file: int(file.stem))
         return [run for file in files for run in ledger.load(file)]
+
+
+def last_of(lines):
+    """Give the last lines, or those before the stack that Python shows where a process aborts."""
+    fatal = (at for at, line in enumerate(lines) if "Fatal Python error" in line)
+    return lines[: next(fatal, len(lines)) + 1][-LAST_LINES:]
 
 
 def merged(runs):

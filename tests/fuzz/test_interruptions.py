@@ -5,6 +5,7 @@ An algorithm is one line in `ALGORITHMS` of algorithms_list.py.
 
 import gc
 import signal
+import sys
 import time
 from functools import partial
 
@@ -203,6 +204,35 @@ def test_places_are_shared_out_and_each_site_comes_before_another_turn():
     assert sorted(some(found, 0, rng)) == found
     assert {site for site, _ in some(found, 0, rng)[:8]} == {site for site, _ in found}
     assert len(some(found, 4, rng)) == 4
+
+
+def test_each_place_is_reached_and_no_other_code_is_followed():
+    """Each turn of what is called in loops, by recursion, and of generators that go on."""
+    followed = []
+
+    def leaf(depth):
+        followed.append(sys._getframe().f_trace is not None)
+        return depth and leaf(depth - 1)
+
+    def each():
+        for depth in range(3):
+            yield leaf(depth)
+
+    def call():
+        for _ in range(2):
+            sum(each())
+        followed.append(False)
+
+    for opcodes in (False, True):
+        found = places(call, opcodes=opcodes)
+        assert len({code for (code, _), _ in found}) >= 3
+        for place in found:
+            assert interrupt(call, place, opcodes=opcodes), place
+    last = [place for place in places(call) if place[0][0].name.endswith(".call")][-1]
+    followed.clear()
+    assert interrupt(call, last)
+    assert followed
+    assert not any(followed)
 
 
 def test_what_others_have_the_collector_call_is_not_interrupted():

@@ -116,6 +116,34 @@ def test_seeds_get_a_process_each(tmp_path):
     assert ledger.sums(ledger.load(file))["test_mutated_files"]["sum"] == 14
 
 
+TAKING = """
+def pytest_addoption(parser):
+    for name in ("--run-slow", "--until", "--ledger"):
+        parser.addoption(name, nargs="?")
+"""
+ABORTING = """
+import os
+
+def test_made():
+    os.write(2, b"what a driver says")
+    os.abort()
+"""
+
+
+def test_what_is_said_before_a_process_is_aborted_is_shown(tmp_path, capsys, monkeypatch):
+    (tmp_path / "taking.py").write_text(TAKING)
+    (tmp_path / "test_aborting.py").write_text(ABORTING)
+    (tmp_path / "pytest.ini").write_text("[pytest]")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    job = [str(tmp_path / "test_aborting.py"), "-p", "taking", "-c", str(tmp_path / "pytest.ini")]
+    one = spread.Spread([job], time.time() + 60, tmp_path)
+    one.run([spread.os.sched_getaffinity(0)])
+    assert one.failures == 1
+    said = capsys.readouterr().out
+    assert f"status {-signal.SIGABRT}:" in said
+    assert "what a driver says" in said
+
+
 @pytest.mark.slow
 def test_what_fails_is_counted(tmp_path, capsys):
     """And its last lines are shown."""

@@ -74,6 +74,20 @@ def listed() -> list[Mutant]:
     return found
 
 
+def some(mutants: list[Mutant], most: int, seed: str) -> list[Mutant]:
+    """Choose so many of them; with the commit as the seed, each has its turn."""
+    return random.Random(seed).sample(mutants, min(most, len(mutants)))  # noqa: S311 (no secret)
+
+
+def commit() -> str:
+    """Give the commit of the checkout; nothing where there is no git or no repository."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
 def mutated(mutant: Mutant, root: Path = ROOT) -> str:
     """Give the text of the mutant's file with the mutant in it."""
     text = (root / mutant.file).read_text("utf-8")
@@ -181,12 +195,15 @@ def main() -> int:
         default=float("inf"),
         help="begin no mutant later than this; the order is another each time",
     )
+    parser.add_argument("--most", type=int, help="only so many, others with each commit")
     options = parser.parse_args()
     mutants = [
         mutant
         for mutant in listed()
         if not options.words or any(word in mutant.name + mutant.file for word in options.words)
     ]
+    if options.most is not None:
+        mutants = some(mutants, options.most, commit())
     if options.seconds != float("inf"):
         random.shuffle(mutants)
     return judged(run(mutants, options.jobs, options.seconds))

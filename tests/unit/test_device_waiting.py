@@ -104,6 +104,18 @@ def test_a_processor_that_does_not_end_in_time_is_told(any_device):
     assert event.command_execution_status == 0
 
 
+def test_a_driver_that_gives_up_waiting_is_asked_on(monkeypatch):
+    """As where it has no resources left: what is not over is waited for all the same."""
+    calls = []
+    monkeypatch.setattr(waiting, "wait_for_event", calls.append)
+    monkeypatch.setattr(waiting, "SPIN_S", 0.0)
+    event = FakeEvent(*[1] * 50, 0, kind=cl.device_type.CPU)
+    event.int_ptr = 7
+    wait([event])
+    assert calls == [7]
+    assert event.states == [0]
+
+
 class FakeTime:
     """A clock that a look moves by a microsecond and sleeping by what it says."""
 

@@ -279,3 +279,36 @@ def test_every_edge_of_many_hubs_is_visited(rows, groups, batch, intel):
     assert plan.config.hub_degree == 3 * lanes
     for start in (source, graph.n - 1, source):
         check_search(graph, start, plan.run(start))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 9])
+@pytest.mark.parametrize("balance", ["vwarp", "warp_search", "warp_search_local"])
+def test_one_group_alone_shares_long_rows(balance, rows, intel):
+    """Of fewer vertices than half of its SIMD groups several are at each, else one."""
+    lanes = intel.traits.lanes
+    graph, source = long_rows(rows, 5 * lanes)
+    for group in (4, 6, 16):
+        config = bfs_config(
+            balance=balance,
+            group_size=group * lanes,
+            hub_degree=8 * lanes,
+            single_group_edges=2**14,
+            pull="never",
+        )
+        plan = cg.BFS(graph, predecessors=True, config=config, device=intel)
+        assert plan.config.single_group
+        for start in (source, graph.n - 1, source):
+            check_search(graph, start, plan.run(start))
+
+
+def test_how_many_are_at_a_row_in_single_group_mode(intel):
+    """The rule as it is rendered; without hubs rows are short, and there is none."""
+    for hub_degree, expected in ((60, True), (0, False)):
+        graph, _ = long_rows(3, 5 * intel.traits.lanes)
+        config = bfs_config(hub_degree=hub_degree, group_size=4 * intel.traits.lanes)
+        plan = cg.BFS(graph, config=config, device=intel)
+        parameters = kernel_parameters(plan.config, stages_of(plan.config), predecessors=False)
+        parameters["arguments"] = plan._stages.table.rows
+        text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
+        rule = "while (max(now.length, 1u) * parts * 2u <= GROUP_LANES) parts *= 2u;"
+        assert (rule in text) == expected

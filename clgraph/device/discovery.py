@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal
 
+from clgraph.device.contexts import ComingContext
 from clgraph.device.drivers import announced, one_thread_a_processor
 from clgraph.device.forks import check_process, watch_forks
 from clgraph.device.hardware.processor import name_unknown_processor
@@ -77,6 +78,7 @@ class Device(StaysHere):
         self._flavour: EmulatedOps = flavour
         self._own_queue = own_queue
         self._timed = timed
+        self._coming: ComingContext | None = None
 
     @functools.cached_property
     def traits(self) -> DeviceTraits:
@@ -101,8 +103,17 @@ class Device(StaysHere):
 
     @functools.cached_property
     def context(self) -> cl.Context:
-        """The context of the device, made on first use."""
-        return cl.Context([self.cl]) if self._real is None else self._real.context
+        """The context of the device, made on first use, if `make_context` was not called."""
+        if self._real is not None:
+            return self._real.context
+        return cl.Context([self.cl]) if self._coming is None else self._coming.take()
+
+    def make_context(self) -> None:
+        """Have a thread make the context meanwhile, where a driver takes long for it."""
+        if self._real is not None:
+            self._real.make_context()
+        elif self.is_gpu and self._coming is None and "context" not in vars(self):
+            self._coming = ComingContext(self.cl)
 
     @functools.cached_property
     def queue(self) -> cl.CommandQueue:

@@ -99,6 +99,21 @@ def execution_units(device: cl.Device) -> tuple[int, int]:
     return (units, threads) if units and threads else (0, 0)
 
 
+def new_context(device: int) -> int:
+    """Make a context for the device at this address, without the interpreter; 0 if it fails.
+
+    pyopencl keeps the interpreter meanwhile, so that no other thread gets on.
+    """
+    create = _function(
+        "clCreateContext",
+        *(_pointer, _uint, _pointer, _pointer, _pointer, _pointer),
+        result=ctypes.c_void_p,
+    )
+    place, status = _pointer(device), ctypes.c_int(0)
+    address = create(None, 1, ctypes.byref(place), None, None, ctypes.byref(status))
+    return address if status.value == 0 and address else 0
+
+
 def loader_library() -> str:
     """Find the file of the OpenCL loader in this process; empty where that is not known."""
     _library()

@@ -3,9 +3,13 @@
 ## In scope      the kernel's arguments and the totals: reached, explored, work
 ## Called by     one work-item, but for `conclude` and `finish`, which single-group mode calls by all
 
-## Where no level pulls, a frontier is large from one vertex in so many on.
-<%! LARGE = 16 %>
+## Where no level pulls, a frontier is large from one vertex in so many on. A search that pulls goes on with it,
+## on SIMD groups, where no more edges are unexplored than one in FEW_LEFT vertices and the frontier has
+## shrunk to one in SHRUNK of what it was: nearly all that a level costs then is its barrier and a look
+## at the bitmap, and gathering the few found ones into a queue would take the same before any is pushed.
+<%! LARGE, FEW_LEFT, SHRUNK = 16, 16, 8 %>
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 
@@ -24,8 +28,13 @@
     % else:
     const int is_worth_it = 1;
     % endif
-    const int pull_pays = ${may_pull} && is_worth_it &&
-                          ${pull.reads_fewer(f"(ulong)({edges})", "unexplored")};
+    <% goes_on = config.pull.gain and not lanes.module.one_lane(context) %>\
+    % if goes_on:
+    // The length is still that of the frontier before.
+    const int goes_on = ${pulled} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
+    % endif
+    const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it &&
+                          ${pull.reads_fewer(f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
     % endif
     ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:

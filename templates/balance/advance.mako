@@ -24,6 +24,7 @@
 <%namespace name="items" file="/balance/shared/items.mako"/>
 <%namespace name="arrange" file="/balance/shared/arrange.mako"/>
 <%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
+<%namespace name="rounds" file="/balance/shared/rounds.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 <%namespace name="of_lanes" file="${'/balance/' + ('warp_search' if context['config'].balance.scope == 'grid' else context['config'].balance.name) + '.mako'}"/>
 
@@ -93,42 +94,10 @@ for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_
 }
 </%def>
 
-## Edges of vertices too large for one SIMD group: each SIMD group strides over each of them,
-## starting where the last hub ended so that the first SIMD groups do not get all the short ends; in
-## tiles of config.hub_batch edges a lane, where that is given (a multiple of wide_batch).
+## Edges of vertices too large for one SIMD group: all of the grid take them by turns.
 <%def name="each_hub_edge(hubs, count)">
 {
     const uint units = GROUP_LANES * now.members, unit = LANE_GROUP * now.members + member;
-    const uint stride = ${(getattr(config, "hub_batch", 0) or config.wide_batch) * config.lanes}u;
-    uint turn = 0;
-    for (uint first = 0; first < (${count}); first += LANES) {
-        const entry_t mine = ${hubs}[min(first + lane_id(), (uint)(${count}) - 1u)];
-        const offset_t my_begin = ENTRY_BEGIN(mine);
-        const uint my_degree = ENTRY_DEGREE(mine), my_vertex = ENTRY_VERTEX(mine);
-        const uint here = min((uint)LANES, (uint)(${count}) - first);
-        for (uint hub = 0; hub < here; ++hub) {
-            const offset_t begin = SHUFFLE_OFFSET(my_begin, hub);
-            const uint degree = lane_shuffle(my_degree, hub);
-            % for k in range(config.wide_batch):
-            const uint u${k} = lane_shuffle(my_vertex, hub);
-            % endfor
-            const uint start = unit >= turn ? unit - turn : unit + units - turn;
-            % if getattr(config, "hub_batch", 0):
-            for (uint tile = start * stride; tile < degree; tile += units * stride)
-            for (uint i = tile; i < min(tile + stride, degree); i += ${config.wide_batch * config.lanes}u) {
-            % else:
-            for (uint i = start * stride; i < degree; i += units * stride) {
-            % endif
-                % for k in range(config.wide_batch):
-                const uint rank${k} = i + ${k * config.lanes}u + lane_id();
-                const int active${k} = rank${k} < degree;
-                const offset_t e${k} = begin + rank${k};
-                ${items.edge(k)}
-                % endfor
-                ${caller.visit(config.wide_batch)}
-            }
-            turn = (turn + (degree + stride - 1u) / stride) % units;
-        }
-    }
+    ${rounds.each_edge(f"{hubs}[place]", count, "units", "unit", caller.visit)}
 }
 </%def>

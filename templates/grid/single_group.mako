@@ -12,7 +12,14 @@
 ## Local memory  2 * single_group_capacity entries (shared with the queue buffers, never used together)
 
 ## Frontiers up to so many vertices fetch the rows of what they find before they know it is new.
-<%! EAGER = 1024 %>
+<%!
+    EAGER = 1024
+
+    def shares_rows(config):
+        """Whether rows may be long: hubs show that they are of all sizes."""
+        scope = config.balance.scope
+        return getattr(config, "hub_degree", 0) > 0 and scope == "lanes" and config.balance.name != "dyn_vwarp"
+%>
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 
@@ -50,7 +57,9 @@ __local uint single_hubs[3];
     __global entry_t *queue_from = now.queue ? queue_odd : queue_even;
     __global entry_t *queue_to = now.queue ? queue_even : queue_odd;
     __global entry_t *hubs_to = now.queue ? hubs_even : hubs_odd;
+    % if not shares_rows(config):
     const uint part = 0, parts = 1;
+    % endif
     for (uint i = lid; i < now.length; i += GROUP_SIZE) group_entries[i] = queue_from[i];
     if (lid < 3) {
         single_lengths[lid] = 0;
@@ -65,6 +74,12 @@ __local uint single_hubs[3];
         const uint mine = side ? ${config.limits.single_group_capacity}u : 0u;
         const uint share = min((uint)LANES, (now.length + GROUP_LANES - 1) / GROUP_LANES);
         edges_t found_edges = 0;
+        % if shares_rows(config):
+        // A few vertices may have long rows: then several SIMD groups are at each of them.
+        uint parts = 1;
+        while (max(now.length, 1u) * parts * 2u <= GROUP_LANES) parts *= 2u;
+        const uint part = LANE_GROUP & (parts - 1u);
+        % endif
         const int eager = now.length <= ${EAGER}u;${advance.prepare("now.length", "GROUP_SIZE")}
         if (lid == 0) {
             single_lengths[(turn + 2) % 3u] = 0;
@@ -75,7 +90,11 @@ __local uint single_hubs[3];
         __local entry_t *const single_from = group_entries + mine;
         ${advance.group_edges("single_from", "now.length", caller.visit)}
         % else:
+        % if shares_rows(config):
+        for (uint tile = LANE_GROUP / parts * share; tile < now.length; tile += GROUP_LANES / parts * share) {
+        % else:
         for (uint tile = LANE_GROUP * share; tile < now.length; tile += GROUP_LANES * share) {
+        % endif
             const uint tile_end = min(tile + share, now.length);
             __local entry_t *const single_from = group_entries + mine;
             ${advance.tile_edges("single_from", "tile", "tile_end", caller.visit)}

@@ -6,6 +6,7 @@ and warp_search are also varied by test_bfs_config.py.
 
 import dataclasses
 
+import numpy as np
 import pytest
 from configs import bfs_config, changed, mode_of
 from graphs import SHAPES
@@ -250,3 +251,64 @@ def test_a_source_beside_the_threshold_is_searched_whole(intel):
         plan = cg.BFS(graph, predecessors=True, config="auto", device=intel)
         for start in (source, 0, source):
             check_search(graph, start, plan.run(start))
+
+
+def long_rows(rows, degree):
+    """A source beside a hub and `rows` vertices of `degree` edges or one or two more."""
+    degrees = np.r_[8 * degree, degree + np.arange(rows) % 3]
+    owners = np.repeat(np.arange(1, rows + 2), degrees)
+    n = 2 + rows + owners.size
+    edge_sources = np.r_[np.zeros(rows + 1, np.int64), owners]
+    edge_targets = np.arange(1, n)
+    names = np.random.default_rng(rows).permutation(n)
+    graph = cg.from_edges(names[edge_sources], names[edge_targets], n=n, symmetrize=True)
+    return graph, int(names[0])
+
+
+@pytest.mark.parametrize(("rows", "groups"), [(3, 64), (40, 2), (700, 3)])
+@pytest.mark.parametrize("batch", [None, 2, 7])
+def test_every_edge_of_many_hubs_is_visited(rows, groups, batch, intel):
+    """More than there are lanes, so that rounds go on from a batch of rows to the next."""
+    lanes = intel.traits.lanes
+    graph, source = long_rows(rows, 5 * lanes)
+    more = {} if batch is None else {"hub_batch": batch}
+    config = bfs_config(
+        groups=groups, group_size=4 * lanes, hub_degree=3 * lanes, pull="never", **more
+    )
+    plan = cg.BFS(graph, predecessors=True, config=config, device=intel)
+    assert plan.config.hub_degree == 3 * lanes
+    for start in (source, graph.n - 1, source):
+        check_search(graph, start, plan.run(start))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 9])
+@pytest.mark.parametrize("balance", ["vwarp", "warp_search", "warp_search_local"])
+def test_one_group_alone_shares_long_rows(balance, rows, intel):
+    """Of fewer vertices than half of its SIMD groups several are at each, else one."""
+    lanes = intel.traits.lanes
+    graph, source = long_rows(rows, 5 * lanes)
+    for group in (4, 6, 16):
+        config = bfs_config(
+            balance=balance,
+            group_size=group * lanes,
+            hub_degree=8 * lanes,
+            single_group_edges=2**14,
+            pull="never",
+        )
+        plan = cg.BFS(graph, predecessors=True, config=config, device=intel)
+        assert plan.config.single_group
+        for start in (source, graph.n - 1, source):
+            check_search(graph, start, plan.run(start))
+
+
+def test_how_many_are_at_a_row_in_single_group_mode(intel):
+    """The rule as it is rendered; without hubs rows are short, and there is none."""
+    for hub_degree, expected in ((60, True), (0, False)):
+        graph, _ = long_rows(3, 5 * intel.traits.lanes)
+        config = bfs_config(hub_degree=hub_degree, group_size=4 * intel.traits.lanes)
+        plan = cg.BFS(graph, config=config, device=intel)
+        parameters = kernel_parameters(plan.config, stages_of(plan.config), predecessors=False)
+        parameters["arguments"] = plan._stages.table.rows
+        text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
+        rule = "while (max(now.length, 1u) * parts * 2u <= GROUP_LANES) parts *= 2u;"
+        assert (rule in text) == expected

@@ -231,6 +231,35 @@ def test_pulling_has_to_be_worth_its_tries(device):
     assert "pull" in ways(alpha=14)  # who sets the rule of edges has that alone
 
 
+def shrinking(sizes, apart):
+    """A search from 0 that finds so many at each distance, and a path of some others apart."""
+    begins = np.cumsum([0, *sizes])
+    src, dst = [begins[-1] + np.arange(apart - 1)], [begins[-1] + np.arange(1, apart)]
+    for level in range(1, len(sizes)):
+        src.append(begins[level - 1] + np.arange(sizes[level]) % sizes[level - 1])
+        dst.append(np.arange(begins[level], begins[level + 1]))
+    n = int(begins[-1]) + apart
+    return cg.from_edges(np.concatenate(src), np.concatenate(dst), n=n, symmetrize=True)
+
+
+@pytest.mark.runtimes("pocl", "intel")
+def test_pulling_goes_on_where_a_frontier_shrinks_fast(device):
+    """To an eighth, with few edges left, on SIMD groups; else the few are gathered and pushed."""
+    for sizes, apart, on_lanes in (
+        ((1, 40, 4000, 300, 20, 2), 60, "push pull pull pull pull pull"),
+        ((1, 40, 4000, 300, 20, 3), 60, "push pull pull pull pull push"),
+        ((1, 40, 4000, 600, 20, 2), 60, "push pull pull push push push"),
+        ((1, 40, 4000, 300, 20, 2), 900, "push pull pull push push push"),
+    ):
+        graph = shrinking(sizes, apart)
+        rule = {"pull_gain": 16, "alpha": 8, "pull_floor": 5}
+        config = bfs_config(single_group=False, direction="switching", hub_degree=0, **rule)
+        result = cg.bfs(graph, 0, config=config, device=device)
+        check_search(graph, 0, result)
+        expected = on_lanes if device.traits.lanes > 1 else "push pull pull push push push"
+        assert " ".join(result.stats.per_level["direction"]) == expected, (sizes, apart)
+
+
 def test_a_gpu_searches_where_degrees_say(intel):
     """In local memory where edges are few or the grid shares hubs; only where that was measured."""
     unknown = dataclasses.replace(intel.traits, is_cpu=False)

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its edge from u to v: the rows of both are intersected.
 //
@@ -25,6 +26,9 @@ ${group.declarations()}
 #define INTERSECT_STEP()
 % endif
 ${intersect.functions()}
+% if config.per == "vertex":
+${sums.declarations(config.sum_bits)}\
+% endif
 
 static inline uint bin_of(const ulong work) {
     uint bin = 0u;
@@ -119,9 +123,9 @@ ${signature.parameters(arguments, last=True)}\
 % endif
             ++total;
 % if config.per == "vertex":
-            atom_add(&found[u], 1ul);
-            atom_add(&found[v], 1ul);
-            atom_add(&found[x], 1ul);
+            SUM_ADD(found, u, 1u);
+            SUM_ADD(found, v, 1u);
+            SUM_ADD(found, x, 1u);
 % elif config.per == "edge":
             atomic_inc(&found[row_u + edge.y]);
             atomic_inc(&found[row_u + ${i}]);

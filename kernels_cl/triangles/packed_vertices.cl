@@ -4,6 +4,7 @@
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="columns" file="/rows/bit_columns.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices, x < v < u by rank, each at its middle vertex v, the owner, from packed rows.
 //
@@ -31,6 +32,7 @@ ${packed.declarations()}
 #define TALLIES ${config.tallies}u      // ranks that are tallied in local memory, DENSE or more
 #define LANE_WORDS ((DENSE_WORDS + LANES - 1u) / LANES)    // words of bits of a lane
 ${columns.declarations(planes=7)}
+${sums.declarations(config.sum_bits)}\
 
 __kernel KERNEL void triangles_packed_vertices(
 ${signature.parameters(arguments, last=True)}\
@@ -103,7 +105,7 @@ ${signature.parameters(arguments, last=True)}\
                 if (lane_id() == lane${r}) both = ${sum};
 % endfor
             }
-            if (both) atom_add(&found[u], (ulong)both);
+            if (both) SUM_ADD(found, u, both);
             met += both;
             if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
                 for (uint i = 0u; added && i < LANE_WORDS; ++i) {
@@ -145,25 +147,25 @@ ${signature.parameters(arguments, last=True)}\
                     const uint low = i & 2u ? ranks.s1 : ranks.s0, high = i & 2u ? ranks.s3 : ranks.s2;
                     const uint x = (i & 4u ? high : low) >> (i & 1u) * 16u & 0xffffu;
                     if (x < TALLIES) atomic_inc(&tally[x]);
-                    else atom_add(&found[x], 1ul);
+                    else SUM_ADD(found, x, 1u);
                 }
                 if (ranks.s3 >> 16 >= v) break;
             }
             lane_converge();
             met += both;
             for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
-            if (both && part == 0u) atom_add(&found[u], (ulong)both);
+            if (both && part == 0u) SUM_ADD(found, u, both);
         }
         total += met;
         lane_converge();
         met = lane_reduce_add(met);
-        if (met && lane_id() == 0u) atom_add(&found[v], (ulong)met);
+        if (met && lane_id() == 0u) SUM_ADD(found, v, met);
         unit_barrier();
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
             table[x >> 5] = 0u;
             if (x < TALLIES) {
-                if (tally[x]) atom_add(&found[x], (ulong)tally[x]);
+                if (tally[x]) SUM_ADD(found, x, tally[x]);
                 tally[x] = 0u;
             }
         }

@@ -74,7 +74,8 @@ ${signature.parameters(binning, last=True)}\
 % if config.cover:
                 if (cover[u] && cover[v]) bin = bin_of((ulong)degrees[u] + degrees[v]);
 % else:
-                bin = bin_of((ulong)k + outs[v]);
+                const uint length_v = outs[v];
+                bin = k && length_v ? bin_of((ulong)k + length_v) : 0u;     // else there is no work
 % endif
             }
             for (uint b = 0u; b < BINS; ++b) {

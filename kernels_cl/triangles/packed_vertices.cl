@@ -29,6 +29,7 @@ ${packed.declarations()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define WORDS ((PACKED_RANKS + 1u) / 32u)
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
+#define ROWS (LANES / STREAM)           // that a SIMD group walks at a time
 #define TALLIES ${config.tallies}u      // ranks that are tallied in local memory, DENSE or more
 #define LANE_WORDS ((DENSE_WORDS + LANES - 1u) / LANES)    // words of bits of a lane
 ${columns.declarations(planes=7)}
@@ -62,7 +63,6 @@ ${signature.parameters(arguments, last=True)}\
         unit_barrier();
         uint met = 0u;
 
-        // Rows of bits: a SIMD group looks at LANES vertices u and takes four such rows at a time.
         const uint bound = (v + 31u) / 32u;     // words that have ranks before v
         uint own[LANE_WORDS];
         columns_t columns[LANE_WORDS];
@@ -71,12 +71,16 @@ ${signature.parameters(arguments, last=True)}\
             columns[i] = (columns_t){0u};
         }
         uint added = 0u;
-        for (uint base = from + LANE_GROUP * LANES; base < to; base += UNIT_ITEMS) {
-            const uint k = base + lane_id();
+        // A SIMD group takes as many vertices u at a time as STREAM work-items each may walk words of.
+        for (uint base = from + LANE_GROUP * ROWS; base < to; base += GROUP_LANES * ROWS) {
+            const uint k = base + lane_id() / STREAM;
             const uint u = k < to ? row[length + k] : v;
             const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            const uint words = min(PACKED_BLOCKS(head.y) * BLOCK_WORDS, bound);
+            const uint blocks = PACKED_BLOCKS(head.y);
             uint both = 0u;
+
+            // Rows of bits: all lanes of the SIMD group take four at a time.
+            const uint words = part == 0u ? min(blocks * BLOCK_WORDS, bound) : 0u;
             for (lanemask_t left = lane_ballot(words != 0u); left; added += 4u) {
                 const uint one = lanemask_first(left);
                 uint most = 0u;
@@ -105,9 +109,7 @@ ${signature.parameters(arguments, last=True)}\
                 if (lane_id() == lane${r}) both = ${sum};
 % endfor
             }
-            if (both) SUM_ADD(found, u, both);
-            met += both;
-            if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
+            if (added + LANES > COLUMNS_MOST || base + GROUP_LANES * ROWS >= to) {
                 for (uint i = 0u; added && i < LANE_WORDS; ++i) {
                     const uint word_at = i * LANES + lane_id();
                     for (uint left = columns_any(&columns[i]); left; left &= left - 1u) {
@@ -119,19 +121,12 @@ ${signature.parameters(arguments, last=True)}\
                 added = 0u;
                 lane_converge();
             }
-        }
 
-        // Words of 16 bits: STREAM work-items walk one row.
-        for (uint base = from; base < to; base += UNIT_ITEMS / STREAM) {
-            const uint k = base + UNIT_ITEM / STREAM;
-            const uint u = k < to ? row[length + k] : v;
-            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            const uint blocks = PACKED_BLOCKS(head.y);
+            // Words of 16 bits: STREAM work-items walk one row.
             uint unit = head.x + blocks * BLOCK_UNITS;
             // Nothing before v is in the words of a row that has all of that as bits.
             const uint few = v <= blocks * BLOCK ? 0u : PACKED_FEW(head.y);
             const uint end = unit + (few + PACKED_UNIT - 1u) / PACKED_UNIT;
-            uint both = 0u;
             for (unit += part; unit < end; unit += STREAM) {
                 const uint4 ranks = packed[unit];
                 uint hits = 0u;                 // a bit for each of the eight that the owner has too

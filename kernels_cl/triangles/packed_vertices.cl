@@ -72,10 +72,14 @@ ${signature.parameters(arguments, last=True)}\
         }
         uint added = 0u;
         // A SIMD group takes as many vertices u at a time as STREAM work-items each may walk words of.
+        const uint first_k = from + LANE_GROUP * ROWS + lane_id() / STREAM;
+        uint next_u = first_k < to ? row[length + first_k] : v;
+        uint2 next_head = first_k < to ? heads[next_u] : (uint2)(0u, 0u);
         for (uint base = from + LANE_GROUP * ROWS; base < to; base += GROUP_LANES * ROWS) {
-            const uint k = base + lane_id() / STREAM;
-            const uint u = k < to ? row[length + k] : v;
-            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
+            const uint u = next_u, k = base + GROUP_LANES * ROWS + lane_id() / STREAM;
+            const uint2 head = next_head;
+            next_u = k < to ? row[length + k] : v;
+            next_head = k < to ? heads[next_u] : (uint2)(0u, 0u);
             const uint blocks = PACKED_BLOCKS(head.y);
             uint both = 0u;
 

@@ -6,11 +6,24 @@
 <%namespace name="columns" file="/rows/bit_columns.mako"/>
 <%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
+## Adds what the planes of a lane have counted to the tallies, and clears them. In place, since PoCL gives a
+## function one work-item's array for all of them.
+<%def name="columns_to_tally()">
+for (uint i = 0u; i < LANE_WORDS; ++i) {
+    for (uint left = columns_any(&columns[i]); left; left &= left - 1u) {
+        const uint column = (uint)popcount(~left & (left - 1u));
+        atomic_add(&tally[(i * LANES + lane_id()) * 32u + column], columns_count(&columns[i], column));
+    }
+    columns[i] = (columns_t){0u};
+}
+added = 0u;
+</%def>\
 // Triangles of vertices, x < v < u by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // A group marks N+(v) in a table of bits and streams N+(u) past it for every u that v is in the row of,
 // as packed.cl does. What each u has of N+(v) is added to u, and the sum of that to v. What each x is met
 // is tallied by its rank in local memory, up to the TALLIES greatest hubs, and added to x at once beyond.
+// Tallies and planes go on from owner to owner; only counts that 32 bits may not hold are added after each.
 // Those are met seldom (2 of 53 million times in words on a Kronecker graph of scale 20), and so a hit
 // takes no look at where its rank lies in the row of v.
 //
@@ -32,7 +45,8 @@ ${packed.declarations()}
 #define ROWS (LANES / STREAM)           // that a SIMD group walks at a time
 #define TALLIES ${config.tallies}u      // ranks that are tallied in local memory, DENSE or more
 #define LANE_WORDS ((DENSE_WORDS + LANES - 1u) / LANES)    // words of bits of a lane
-${columns.declarations(planes=7)}
+#define ROWS_OF_BITS max(ROWS, 4u)      // that are added between two looks at the planes
+${columns.declarations(planes=config.planes)}
 ${sums.declarations(config.sum_bits)}\
 
 __kernel KERNEL void triangles_packed_vertices(
@@ -44,10 +58,21 @@ ${signature.parameters(arguments, last=True)}\
     __local uint word;
     const uint part = UNIT_ITEM % STREAM;
     ulong total = 0ul;
+    uint added = 0u;                            // rows that the planes have counted
+    columns_t columns[LANE_WORDS];
+    for (uint i = 0u; i < LANE_WORDS; ++i) columns[i] = (columns_t){0u};
     for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
     for (uint i = UNIT_ITEM; i < TALLIES; i += UNIT_ITEMS) tally[i] = 0u;
     for (;;) {
         const uint item = unit_claim(&word, next + counter, 1u);
+        if (${"1" if config.sum_bits == 64 else "item >= items"}) {
+            ${columns_to_tally()}
+            unit_barrier();
+            for (uint x = UNIT_ITEM; x < TALLIES; x += UNIT_ITEMS) {
+                if (tally[x]) SUM_ADD(found, x, tally[x]);
+                tally[x] = 0u;
+            }
+        }
         if (item >= items) break;
         const int hub = item < hubs * pieces;
         const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
@@ -65,12 +90,8 @@ ${signature.parameters(arguments, last=True)}\
 
         const uint bound = (v + 31u) / 32u;     // words that have ranks before v
         uint own[LANE_WORDS];
-        columns_t columns[LANE_WORDS];
-        for (uint i = 0u; i < LANE_WORDS; ++i) {
+        for (uint i = 0u; i < LANE_WORDS; ++i)
             own[i] = i * LANES + lane_id() < DENSE_WORDS ? table[i * LANES + lane_id()] : 0u;
-            columns[i] = (columns_t){0u};
-        }
-        uint added = 0u;
         // A SIMD group takes as many vertices u at a time as STREAM work-items each may walk words of.
         const uint first_k = from + LANE_GROUP * ROWS + lane_id() / STREAM;
         uint next_u = first_k < to ? row[length + first_k] : v;
@@ -113,16 +134,8 @@ ${signature.parameters(arguments, last=True)}\
                 if (lane_id() == lane${r}) both = ${sum};
 % endfor
             }
-            if (added + LANES > COLUMNS_MOST || base + GROUP_LANES * ROWS >= to) {
-                for (uint i = 0u; added && i < LANE_WORDS; ++i) {
-                    const uint word_at = i * LANES + lane_id();
-                    for (uint left = columns_any(&columns[i]); left; left &= left - 1u) {
-                        const uint column = (uint)popcount(~left & (left - 1u));
-                        atomic_add(&tally[word_at * 32u + column], columns_count(&columns[i], column));
-                    }
-                    columns[i] = (columns_t){0u};
-                }
-                added = 0u;
+            if (added + ROWS_OF_BITS > COLUMNS_MOST) {
+                ${columns_to_tally()}
                 lane_converge();
             }
 
@@ -160,14 +173,7 @@ ${signature.parameters(arguments, last=True)}\
         met = lane_reduce_add(met);
         if (met && lane_id() == 0u) SUM_ADD(found, v, met);
         unit_barrier();
-        for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
-            const uint x = row[k];
-            table[x >> 5] = 0u;
-            if (x < TALLIES) {
-                if (tally[x]) SUM_ADD(found, x, tally[x]);
-                tally[x] = 0u;
-            }
-        }
+        for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) table[row[k] >> 5] = 0u;
     }
     lane_converge();
     total = lane_reduce_add_ulong(total);

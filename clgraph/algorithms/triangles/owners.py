@@ -33,6 +33,7 @@ TALLIES, SMALL_TALLIES = 1024, 64
 # Ranks that counts of vertices from packed rows tally in local memory, at least those that may be
 # bits. With 4,096 there is room for fewer groups at a time, and kron20 took 1.05 times as long.
 RANK_TALLIES = 2048
+PLANES = 9  # of counters that a lane has for each of its bits: up to 511 rows
 PHASES = 3  # ranges of owners, at most
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
@@ -163,6 +164,7 @@ class OwnerCounting(TurnedCounting):
             size = min(self._size(first), self.group_of(NEAR_GROUP))
             shape = {"tallies": self._rank_tallies, "group_size": size}
             shape["stream"] = self._narrow_stream
+            shape["planes"] = PLANES
             yield first, stop, "triangles_packed_vertices", shape
             first = stop
         one_lane = self.config.lanes == 1

@@ -393,8 +393,14 @@ def test_packed_rows_count_the_same(way, device, monkeypatch):
     np.testing.assert_array_equal(plan.run("vertex").values, expected)
 
 
-def test_blocks_of_bits_of_long_rows(device):
-    """TC-24: where there are lanes, rows have from none to all of their first blocks as bits."""
+@pytest.mark.optimised  # where PoCL once gave all work-items of a group the planes of one
+@pytest.mark.parametrize("planes", [6, owners.PLANES])
+def test_blocks_of_bits_of_long_rows(planes, device, monkeypatch):
+    """TC-24: where there are lanes, rows have from none to all of their first blocks as bits.
+
+    Counts of bits go from the planes to the tallies before they are full, and at the end.
+    """
+    monkeypatch.setattr(owners, "PLANES", planes)
     rng = np.random.default_rng(7)
     n = 2300
     chance = np.where(np.arange(n) < 700, 0.3, 0.05)

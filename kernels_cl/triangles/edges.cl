@@ -115,6 +115,7 @@ ${signature.parameters(arguments, last=True)}\
 % if config.counts:
         uint steps = 0u;
 % endif
+        uint both = 0u;
         <%intersect:each_match way="${config.way}" a="a" b="b" na="na" nb="nb" part="part" parts="${str(parts) + 'u'}" args="i, j">
             const uint x = a[${i}];
 % if config.cover:
@@ -122,13 +123,10 @@ ${signature.parameters(arguments, last=True)}\
 % else:
             {
 % endif
-            ++total;
+            ++both;
 % if config.per == "vertex":
-            SUM_ADD(found, u, 1u);
-            SUM_ADD(found, v, 1u);
             SUM_ADD(found, x, 1u);
 % elif config.per == "edge":
-            atomic_inc(&found[row_u + edge.y]);
             atomic_inc(&found[row_u + ${i}]);
             atomic_inc(&found[row_v + ${j}]);
 % elif config.per == "list":
@@ -137,6 +135,13 @@ ${signature.parameters(arguments, last=True)}\
 % endif
             }
         </%intersect:each_match>
+        total += both;
+% if config.per == "vertex":
+        if (both) SUM_ADD(found, u, both);
+        if (both) SUM_ADD(found, v, both);
+% elif config.per == "edge":
+        if (both) atomic_add(&found[row_u + edge.y], both);
+% endif
 % if config.counts:
         most = max(most, steps);
 % endif

@@ -44,7 +44,7 @@ ${signature.parameters(arguments, last=True)}\
         const uint degree = there ? (uint)(${row_at.behind("u", "1u")} - row) : 0u;
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
-        if (there && part == 0u) SUM_CLEAR(spare, u);
+        if (there && part == 0u) spare[u] = 0u;
         uint of_u = 0u;
         const uint size = lower_bound(a, degree, u);
 % else:

@@ -51,7 +51,7 @@ ${signature.parameters(arguments, last=True)}\
 % endif
         const uint u = first + (uint)(slot / SPAN), part = (uint)(slot % SPAN);
 % if config.per == "vertex":
-        if (part == 0u) SUM_CLEAR(spare, u);
+        if (part == 0u) spare[u] = 0u;
 % endif
         const offset_t row = ${row_at.first("u")};
         const uint degree = (uint)(${row_at.behind("u")} - row);

@@ -77,7 +77,7 @@ ${signature.parameters(arguments, last=True)}\
         const uint u = first + (uint)(slot / SPAN);
 % if config.per == "vertex":
         const int there = slot < slots;
-        if (there && slot % SPAN == 0u) SUM_CLEAR(spare, u);
+        if (there && slot % SPAN == 0u) spare[u] = 0u;
         const offset_t row = there ? ${row_at.first("u")} : 0;
         const uint degree = there ? (uint)(${row_at.behind("u")} - row) : 0u;
 % else:

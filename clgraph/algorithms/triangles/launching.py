@@ -79,13 +79,8 @@ class Counting:
 
     @property
     def sum_t(self) -> str:
-        """What holds counts of vertices: words, which take several narrow ones."""
+        """Type of what is counted of a vertex, in kernels."""
         return "ulong" if self.sum_type is np.uint64 else "uint"
-
-    @property
-    def sums_shape(self) -> str:
-        """Shape of an array of counts of vertices, in words."""
-        return f"[n / {32 // self.sum_bits}]" if self.sum_bits < 32 else "[n]"
 
     def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put what was counted by rank in the order of the vertices."""
@@ -142,9 +137,9 @@ class Counting:
     def declare_results(self, table: Table, per: str) -> None:
         """Declare what kernels fill beside partial sums: what a run gives them."""
         if per == "vertex":
-            table.given(self.sum_t, "found", f"{self.sums_shape} in/out", "write")
+            table.given(self.sum_t, "found", "[n] in/out", "write")
         elif per == "owner":
-            note = f"{self.sums_shape} in/out: triangles in whose middle it is"
+            note = "[n] in/out: triangles in whose middle it is"
             table.given(self.sum_t, "found", note, "write")
         elif per == "edge":
             table.given("uint", "found", "[m] in/out", "write")

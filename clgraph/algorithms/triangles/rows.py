@@ -31,7 +31,6 @@ BYTES = 8  # of a register, which count up to 255 each
 # Elements of a row in registers, for rows of so many times fewer on average; of others in a table.
 TILES, TILE_SLACK = (4, 8), 1.3
 SLOTS, WIDE_SPAN = 128, 8
-WORD_BYTES = 4
 
 
 class RowCounting(Counting):
@@ -49,7 +48,7 @@ class RowCounting(Counting):
         pairs = rows.max_degree * (rows.max_degree - 1) // 2
         self._twice = bool(self._kept("vertex")[0])  # whether each is counted twice
         most = min(pairs, rows.m // 2) * (2 if self._twice else 1)
-        self.sum_type = np.min_scalar_type(most).type
+        self.sum_type = np.uint32 if most < 2**32 else np.uint64
         self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
         self._sums: tuple[Allocation, ...] = ()
 
@@ -82,7 +81,7 @@ class RowCounting(Counting):
         note = "[SIMD groups] in/out: what is added up"
         table.held("ulong", "partial", lambda: self.partial, note, "write")
         if per == "vertex":
-            table.given(self.sum_t, "spare", f"{self.sums_shape} out, 0", "write")
+            table.given(self.sum_t, "spare", "[n] out, 0", "write")
         self.declare_results(table, per)
         return table
 
@@ -117,9 +116,8 @@ class RowCounting(Counting):
     def of_vertices(self, log: SweepLog) -> tuple[int, NDArray[np.int64]]:
         """Count the triangles of each vertex, and all."""
         if not self._sums:
-            room = -(-self.rows.n // WORD_BYTES) * WORD_BYTES  # whole words, of bytes too
             self._sums = tuple(
-                self.memory.allocate(name, room, self.sum_type)
+                self.memory.allocate(name, self.rows.n, self.sum_type)
                 for name in ("triangles_of_vertex", "cleared_for_next")
             )
         found, spare = self._sums
@@ -128,6 +126,6 @@ class RowCounting(Counting):
             log.add(event, event, name="clear triangles_of_vertex")
         self._zeros = None
         count = self.run(log, "vertex", {"spare": spare, "found": found})
-        values = found.read(self.rows.n).astype(np.int64)
+        values = found.read().astype(np.int64)
         self._sums, self._zeros = (spare, found), spare
         return count, values // 2 if self._twice else values

@@ -6,8 +6,8 @@
 <%namespace name="columns" file="/rows/bit_columns.mako"/>
 <%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
-## Adds what the planes of a lane have counted to the tallies, and clears them. In place, since PoCL gives a
-## function one work-item's array for all of them.
+## Adds what the planes of a lane have counted to the tallies, and clears them. In place: a compiler for CPUs gave
+## a function the planes of one work-item for all of them.
 <%def name="columns_to_tally()">
 for (uint i = 0u; i < LANE_WORDS; ++i) {
     for (uint left = columns_any(&columns[i]); left; left &= left - 1u) {

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its edge from u to v: the rows of both are intersected.
 //
@@ -25,6 +26,9 @@ ${group.declarations()}
 #define INTERSECT_STEP()
 % endif
 ${intersect.functions()}
+% if config.per == "vertex":
+${sums.declarations(config.sum_bits)}\
+% endif
 
 static inline uint bin_of(const ulong work) {
     uint bin = 0u;
@@ -70,7 +74,8 @@ ${signature.parameters(binning, last=True)}\
 % if config.cover:
                 if (cover[u] && cover[v]) bin = bin_of((ulong)degrees[u] + degrees[v]);
 % else:
-                bin = bin_of((ulong)k + outs[v]);
+                const uint length_v = outs[v];
+                bin = k && length_v ? bin_of((ulong)k + length_v) : 0u;     // else there is no work
 % endif
             }
             for (uint b = 0u; b < BINS; ++b) {
@@ -110,6 +115,7 @@ ${signature.parameters(arguments, last=True)}\
 % if config.counts:
         uint steps = 0u;
 % endif
+        uint both = 0u;
         <%intersect:each_match way="${config.way}" a="a" b="b" na="na" nb="nb" part="part" parts="${str(parts) + 'u'}" args="i, j">
             const uint x = a[${i}];
 % if config.cover:
@@ -117,13 +123,10 @@ ${signature.parameters(arguments, last=True)}\
 % else:
             {
 % endif
-            ++total;
+            ++both;
 % if config.per == "vertex":
-            atom_add(&found[u], 1ul);
-            atom_add(&found[v], 1ul);
-            atom_add(&found[x], 1ul);
+            SUM_ADD(found, x, 1u);
 % elif config.per == "edge":
-            atomic_inc(&found[row_u + edge.y]);
             atomic_inc(&found[row_u + ${i}]);
             atomic_inc(&found[row_v + ${j}]);
 % elif config.per == "list":
@@ -132,6 +135,13 @@ ${signature.parameters(arguments, last=True)}\
 % endif
             }
         </%intersect:each_match>
+        total += both;
+% if config.per == "vertex":
+        if (both) SUM_ADD(found, u, both);
+        if (both) SUM_ADD(found, v, both);
+% elif config.per == "edge":
+        if (both) atomic_add(&found[row_u + edge.y], both);
+% endif
 % if config.counts:
         most = max(most, steps);
 % endif

@@ -5,6 +5,7 @@
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="abreast" file="/triangles/abreast.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner.
 //
@@ -30,6 +31,9 @@ ${group.declarations()}
 ${units.declarations(config.unit)}
 ${intersect.functions()}
 ${abreast.declarations(config.abreast)}\
+% if config.per in ("vertex", "owner"):
+${sums.declarations(config.sum_bits)}\
+% endif
 
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BITS ${config.bits}u
@@ -145,7 +149,7 @@ ${signature.parameters(arguments, last=True)}\
                                 else atomic_inc(&found[row + at]);
 % elif config.per == "vertex":
                                 if (at < TALLIES) atomic_inc(&tally[at]);
-                                else atom_add(&found[x], 1ul);
+                                else SUM_ADD(found, x, 1u);
 % elif config.per == "list":
                                 const uint slot = atomic_inc(cursor);
                                 if (slot < room) vstore3((uint3)(VERTEX(x), VERTEX(v), VERTEX(u)), slot, found);
@@ -162,7 +166,7 @@ ${signature.parameters(arguments, last=True)}\
                 }
                 met += both;
 % if config.per == "vertex":
-                if (both) atom_add(&found[u], (ulong)both);
+                if (both) SUM_ADD(found, u, both);
 % elif config.per == "edge":
                 if (both) {
                     const offset_t low = j > begin + AHEAD ? j - AHEAD : begin;
@@ -175,7 +179,7 @@ ${signature.parameters(arguments, last=True)}\
 % if config.per in ("vertex", "owner"):
             lane_converge();
             ${abreast.add_up("met", config.abreast)}
-            if (met && ITEM % LANES == 0u) atom_add(&found[v], (ulong)met);
+            if (met && ITEM % LANES == 0u) SUM_ADD(found, v, met);
 % endif
             unit_barrier();
             for (uint k = ITEM; k < length; k += ITEMS) table[(mine[k] & (BITS - 1u)) >> 5] = 0u;
@@ -184,7 +188,7 @@ ${signature.parameters(arguments, last=True)}\
 % if config.per == "edge":
                 if (tally[k]) atomic_add(&found[row + k], tally[k]);
 % else:
-                if (tally[k]) atom_add(&found[mine[k]], (ulong)tally[k]);
+                if (tally[k]) SUM_ADD(found, mine[k], tally[k]);
 % endif
                 tally[k] = 0u;
             }

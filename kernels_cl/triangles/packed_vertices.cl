@@ -4,12 +4,26 @@
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="columns" file="/rows/bit_columns.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
+## Adds what the planes of a lane have counted to the tallies, and clears them. In place: a compiler for CPUs gave
+## a function the planes of one work-item for all of them.
+<%def name="columns_to_tally()">
+for (uint i = 0u; i < LANE_WORDS; ++i) {
+    for (uint left = columns_any(&columns[i]); left; left &= left - 1u) {
+        const uint column = (uint)popcount(~left & (left - 1u));
+        atomic_add(&tally[(i * LANES + lane_id()) * 32u + column], columns_count(&columns[i], column));
+    }
+    columns[i] = (columns_t){0u};
+}
+added = 0u;
+</%def>\
 // Triangles of vertices, x < v < u by rank, each at its middle vertex v, the owner, from packed rows.
 //
 // A group marks N+(v) in a table of bits and streams N+(u) past it for every u that v is in the row of,
 // as packed.cl does. What each u has of N+(v) is added to u, and the sum of that to v. What each x is met
 // is tallied by its rank in local memory, up to the TALLIES greatest hubs, and added to x at once beyond.
+// Tallies and planes go on from owner to owner; only counts that 32 bits may not hold are added after each.
 // Those are met seldom (2 of 53 million times in words on a Kronecker graph of scale 20), and so a hit
 // takes no look at where its rank lies in the row of v.
 //
@@ -28,9 +42,12 @@ ${packed.declarations()}
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define WORDS ((PACKED_RANKS + 1u) / 32u)
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
+#define ROWS (LANES / STREAM)           // that a SIMD group walks at a time
 #define TALLIES ${config.tallies}u      // ranks that are tallied in local memory, DENSE or more
 #define LANE_WORDS ((DENSE_WORDS + LANES - 1u) / LANES)    // words of bits of a lane
-${columns.declarations(planes=7)}
+#define ROWS_OF_BITS max(ROWS, 4u)      // that are added between two looks at the planes
+${columns.declarations(planes=config.planes)}
+${sums.declarations(config.sum_bits)}\
 
 __kernel KERNEL void triangles_packed_vertices(
 ${signature.parameters(arguments, last=True)}\
@@ -41,10 +58,21 @@ ${signature.parameters(arguments, last=True)}\
     __local uint word;
     const uint part = UNIT_ITEM % STREAM;
     ulong total = 0ul;
+    uint added = 0u;                            // rows that the planes have counted
+    columns_t columns[LANE_WORDS];
+    for (uint i = 0u; i < LANE_WORDS; ++i) columns[i] = (columns_t){0u};
     for (uint i = UNIT_ITEM; i < WORDS; i += UNIT_ITEMS) table[i] = 0u;
     for (uint i = UNIT_ITEM; i < TALLIES; i += UNIT_ITEMS) tally[i] = 0u;
     for (;;) {
         const uint item = unit_claim(&word, next + counter, 1u);
+        if (${"1" if config.sum_bits == 64 else "item >= items"}) {
+            ${columns_to_tally()}
+            unit_barrier();
+            for (uint x = UNIT_ITEM; x < TALLIES; x += UNIT_ITEMS) {
+                if (tally[x]) SUM_ADD(found, x, tally[x]);
+                tally[x] = 0u;
+            }
+        }
         if (item >= items) break;
         const int hub = item < hubs * pieces;
         const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
@@ -60,21 +88,24 @@ ${signature.parameters(arguments, last=True)}\
         unit_barrier();
         uint met = 0u;
 
-        // Rows of bits: a SIMD group looks at LANES vertices u and takes four such rows at a time.
         const uint bound = (v + 31u) / 32u;     // words that have ranks before v
         uint own[LANE_WORDS];
-        columns_t columns[LANE_WORDS];
-        for (uint i = 0u; i < LANE_WORDS; ++i) {
+        for (uint i = 0u; i < LANE_WORDS; ++i)
             own[i] = i * LANES + lane_id() < DENSE_WORDS ? table[i * LANES + lane_id()] : 0u;
-            columns[i] = (columns_t){0u};
-        }
-        uint added = 0u;
-        for (uint base = from + LANE_GROUP * LANES; base < to; base += UNIT_ITEMS) {
-            const uint k = base + lane_id();
-            const uint u = k < to ? row[length + k] : v;
-            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            const uint words = min(PACKED_BLOCKS(head.y) * BLOCK_WORDS, bound);
+        // A SIMD group takes as many vertices u at a time as STREAM work-items each may walk words of.
+        const uint first_k = from + LANE_GROUP * ROWS + lane_id() / STREAM;
+        uint next_u = first_k < to ? row[length + first_k] : v;
+        uint2 next_head = first_k < to ? heads[next_u] : (uint2)(0u, 0u);
+        for (uint base = from + LANE_GROUP * ROWS; base < to; base += GROUP_LANES * ROWS) {
+            const uint u = next_u, k = base + GROUP_LANES * ROWS + lane_id() / STREAM;
+            const uint2 head = next_head;
+            next_u = k < to ? row[length + k] : v;
+            next_head = k < to ? heads[next_u] : (uint2)(0u, 0u);
+            const uint blocks = PACKED_BLOCKS(head.y);
             uint both = 0u;
+
+            // Rows of bits: all lanes of the SIMD group take four at a time.
+            const uint words = part == 0u ? min(blocks * BLOCK_WORDS, bound) : 0u;
             for (lanemask_t left = lane_ballot(words != 0u); left; added += 4u) {
                 const uint one = lanemask_first(left);
                 uint most = 0u;
@@ -103,33 +134,16 @@ ${signature.parameters(arguments, last=True)}\
                 if (lane_id() == lane${r}) both = ${sum};
 % endfor
             }
-            if (both) atom_add(&found[u], (ulong)both);
-            met += both;
-            if (added + LANES > COLUMNS_MOST || base + UNIT_ITEMS >= to) {
-                for (uint i = 0u; added && i < LANE_WORDS; ++i) {
-                    const uint word_at = i * LANES + lane_id();
-                    for (uint left = columns_any(&columns[i]); left; left &= left - 1u) {
-                        const uint column = (uint)popcount(~left & (left - 1u));
-                        atomic_add(&tally[word_at * 32u + column], columns_count(&columns[i], column));
-                    }
-                    columns[i] = (columns_t){0u};
-                }
-                added = 0u;
+            if (added + ROWS_OF_BITS > COLUMNS_MOST) {
+                ${columns_to_tally()}
                 lane_converge();
             }
-        }
 
-        // Words of 16 bits: STREAM work-items walk one row.
-        for (uint base = from; base < to; base += UNIT_ITEMS / STREAM) {
-            const uint k = base + UNIT_ITEM / STREAM;
-            const uint u = k < to ? row[length + k] : v;
-            const uint2 head = k < to ? heads[u] : (uint2)(0u, 0u);
-            const uint blocks = PACKED_BLOCKS(head.y);
+            // Words of 16 bits: STREAM work-items walk one row.
             uint unit = head.x + blocks * BLOCK_UNITS;
             // Nothing before v is in the words of a row that has all of that as bits.
             const uint few = v <= blocks * BLOCK ? 0u : PACKED_FEW(head.y);
             const uint end = unit + (few + PACKED_UNIT - 1u) / PACKED_UNIT;
-            uint both = 0u;
             for (unit += part; unit < end; unit += STREAM) {
                 const uint4 ranks = packed[unit];
                 uint hits = 0u;                 // a bit for each of the eight that the owner has too
@@ -145,28 +159,21 @@ ${signature.parameters(arguments, last=True)}\
                     const uint low = i & 2u ? ranks.s1 : ranks.s0, high = i & 2u ? ranks.s3 : ranks.s2;
                     const uint x = (i & 4u ? high : low) >> (i & 1u) * 16u & 0xffffu;
                     if (x < TALLIES) atomic_inc(&tally[x]);
-                    else atom_add(&found[x], 1ul);
+                    else SUM_ADD(found, x, 1u);
                 }
                 if (ranks.s3 >> 16 >= v) break;
             }
             lane_converge();
             met += both;
             for (uint step = 1u; step < STREAM; step *= 2u) both += lane_shuffle(both, lane_id() ^ step);
-            if (both && part == 0u) atom_add(&found[u], (ulong)both);
+            if (both && part == 0u) SUM_ADD(found, u, both);
         }
         total += met;
         lane_converge();
         met = lane_reduce_add(met);
-        if (met && lane_id() == 0u) atom_add(&found[v], (ulong)met);
+        if (met && lane_id() == 0u) SUM_ADD(found, v, met);
         unit_barrier();
-        for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
-            const uint x = row[k];
-            table[x >> 5] = 0u;
-            if (x < TALLIES) {
-                if (tally[x]) atom_add(&found[x], (ulong)tally[x]);
-                tally[x] = 0u;
-            }
-        }
+        for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) table[row[k] >> 5] = 0u;
     }
     lane_converge();
     total = lane_reduce_add_ulong(total);

@@ -4,6 +4,7 @@
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="table" file="/intersect/table.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices or edges as in row_tiles.cl, for rows too long for registers: what is needed of
 // the row of u is in a hash table in local memory, as much at a time as it holds.
@@ -20,7 +21,9 @@ ${table.functions(config.slots)}
 
 #define SPAN ${config.span}u            // work-items of a row, at most LANES
 #define ROWS (LANES / SPAN)             // rows that a SIMD group takes at a time
-#define ADD(sum, x) ${"atom_add(&(sum), (ulong)(x))" if config.sum_t == "ulong" else "atomic_add(&(sum), (x))"}
+% if config.per == "vertex":
+${sums.declarations(config.sum_bits)}\
+% endif
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void triangles_row_tables(
@@ -41,7 +44,7 @@ ${signature.parameters(arguments, last=True)}\
         const uint degree = there ? (uint)(${row_at.behind("u", "1u")} - row) : 0u;
         __global const uint *const a = indices + row;
 % if config.per == "vertex":
-        if (there && part == 0u) spare[u] = 0;
+        if (there && part == 0u) spare[u] = 0u;
         uint of_u = 0u;
         const uint size = lower_bound(a, degree, u);
 % else:
@@ -77,7 +80,7 @@ ${signature.parameters(arguments, last=True)}\
                 found[mirror] = both;
 % else:
                 of_u += both;
-                if (both) ADD(found[v], 2u * both);
+                if (both) SUM_ADD(found, v, 2u * both);
 % endif
             }
             lane_converge();
@@ -85,7 +88,7 @@ ${signature.parameters(arguments, last=True)}\
             lane_converge();
         }
 % if config.per == "vertex":
-        if (of_u) ADD(found[u], of_u);
+        if (of_u) SUM_ADD(found, u, of_u);
 % endif
     }
     lane_converge();

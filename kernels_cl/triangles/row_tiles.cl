@@ -4,6 +4,7 @@
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="tile" file="/intersect/tile.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles of vertices or edges, by number, straight from the rows of the graph: a few work-items a
 // vertex u, which take its edges to smaller numbers v in turn. For graphs of low degree.
@@ -29,7 +30,9 @@ ${tile.functions(config.tile, "offset_t")}
 #define TILE ${config.tile}u
 #define SPAN ${config.span}u            // work-items of a row
 #define BOUND ${"u" if config.per == "vertex" else "0xffffffffu"}    // of what is in registers
-#define ADD(sum, x) ${"atom_add(&(sum), (ulong)(x))" if config.sum_t == "ulong" else "atomic_add(&(sum), (x))"}
+% if config.per == "vertex":
+${sums.declarations(config.sum_bits)}\
+% endif
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void triangles_row_tiles(
@@ -48,7 +51,7 @@ ${signature.parameters(arguments, last=True)}\
 % endif
         const uint u = first + (uint)(slot / SPAN), part = (uint)(slot % SPAN);
 % if config.per == "vertex":
-        if (part == 0u) spare[u] = 0;
+        if (part == 0u) spare[u] = 0u;
 % endif
         const offset_t row = ${row_at.first("u")};
         const uint degree = (uint)(${row_at.behind("u")} - row);
@@ -83,10 +86,10 @@ ${signature.parameters(arguments, last=True)}\
 % endif
             }
 % if config.per == "vertex":
-            if (both) ADD(found[v], 2u * both);
+            if (both) SUM_ADD(found, v, 2u * both);
             of_u += both;
         }
-        if (of_u) ADD(found[u], of_u);
+        if (of_u) SUM_ADD(found, u, of_u);
         total += of_u;
 % else:
             found[row + k] = both;

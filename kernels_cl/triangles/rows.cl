@@ -4,6 +4,7 @@
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by number, each at its edge from u to v, straight from the rows of the graph:
 // a few work-items a vertex u, which take its edges in turn. For graphs of low degree. The first edge
@@ -40,7 +41,9 @@ ${intersect.block_functions("offset_t")}
 #define TALLY(i) tally[(i) * ${config.group_size}u]
 #define TALLY_ADD(i, x) TALLY(i) += (x)
 % endif
-#define ADD(sum, x) ${"atom_add(&(sum), (ulong)(x))" if config.sum_t == "ulong" else "atomic_add(&(sum), (x))"}
+% if config.per == "vertex":
+${sums.declarations(config.sum_bits)}\
+% endif
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void triangles_rows(
@@ -74,7 +77,7 @@ ${signature.parameters(arguments, last=True)}\
         const uint u = first + (uint)(slot / SPAN);
 % if config.per == "vertex":
         const int there = slot < slots;
-        if (there && slot % SPAN == 0u) spare[u] = 0;
+        if (there && slot % SPAN == 0u) spare[u] = 0u;
         const offset_t row = there ? ${row_at.first("u")} : 0;
         const uint degree = there ? (uint)(${row_at.behind("u")} - row) : 0u;
 % else:
@@ -91,7 +94,7 @@ ${signature.parameters(arguments, last=True)}\
         uint of_u = 0u;
 % endif
 % if config.per == "vertex" and config.tallied == "register":
-        uint k = 0u;
+        uint k = 1u;                            // nothing is to be done at the first
         while (k < degree && a[k] < u) ++k;
         while (k > 1u) {
             const uint v = a[--k];
@@ -117,7 +120,7 @@ ${signature.parameters(arguments, last=True)}\
                 ++both;
 % if config.per == "vertex":
                 if (${i} < TALLIES) TALLY_ADD(${i}, 1u);
-                else ADD(found[a[${i}]], 1u);
+                else SUM_ADD(found, a[${i}], 1u);
 % elif config.per == "list":
                 const uint slot = atomic_inc(cursor);
                 if (slot < room) vstore3((uint3)(a[${i}], v, u), slot, found);
@@ -129,11 +132,11 @@ ${signature.parameters(arguments, last=True)}\
 % if config.per == "vertex":
 % if config.tallied == "register":
             const uint met = both + (k < TALLIES ? TALLY(k) : 0u);
-            if (met) ADD(found[v], met);
+            if (met) SUM_ADD(found, v, met);
 % else:
             if (both) tallied = min(k + 1u, TALLIES);
             if (both && k < TALLIES) TALLY_ADD(k, both);
-            else if (both) ADD(found[v], both);
+            else if (both) SUM_ADD(found, v, both);
 % endif
             of_u += both;
 % endif
@@ -141,7 +144,7 @@ ${signature.parameters(arguments, last=True)}\
         }
 % if config.per == "vertex":
 % if config.tallied == "register":
-        if (TALLY(0u)) ADD(found[a[0]], TALLY(0u));
+        if (TALLY(0u)) SUM_ADD(found, a[0], TALLY(0u));
 % else:
 % if config.shared:
         // The work-items of a row lie side by side in a SIMD group.
@@ -157,11 +160,11 @@ ${signature.parameters(arguments, last=True)}\
         for (uint i = 0u; i < tallied; ++i) {
 % endif
             const uint met = TALLY(i);
-            if (met) ADD(found[a[i]], met);
+            if (met) SUM_ADD(found, a[i], met);
             TALLY(i) = 0u;
         }
 % endif
-        if (of_u) ADD(found[u], of_u);
+        if (of_u) SUM_ADD(found, u, of_u);
 % if config.shared:
         lane_converge();
 % endif

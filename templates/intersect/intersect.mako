@@ -149,10 +149,11 @@ if (${part} == 0u) {
     const ulong begin = length * ${part} / ${parts}, end = length * (${part} + 1u) / ${parts};
     uint i = path_cross(${a}, ${na}, ${b}, ${nb}, begin);
     uint j = (uint)(begin - i);
-    for (ulong step = begin; step < end; ++step) {
+    // Behind the end of one list nothing matches.
+    for (ulong step = begin; step < end && i < ${na} && j < ${nb}; ++step) {
         // A match is seen where the element of `a` is taken, wherever the cuts fall.
-        if (i < ${na} && (j >= ${nb} || ${a}[i] <= ${b}[j])) {
-            if (j < ${nb} && ${a}[i] == ${b}[j]) {
+        if (${a}[i] <= ${b}[j]) {
+            if (${a}[i] == ${b}[j]) {
                 ${found(i="i", j="j")}
             }
             ++i;

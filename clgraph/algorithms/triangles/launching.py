@@ -41,7 +41,6 @@ class Step(NamedTuple):
 class Counting:
     """What the ways to count have in common: the partial sums, and how many groups there are."""
 
-    sum_type: type[np.unsignedinteger[Any]] = np.uint64  # of what is counted of a vertex
     intersections: int  # pairs of rows
     longest: int | None = None
     main = ""  # the kernel whose arguments a file calls so, where it has several
@@ -58,6 +57,8 @@ class Counting:
         self.sums = self.groups * (config.group_size // config.lanes)
         self.slices = max(1, rows.m // CPU_LAUNCH_EDGES) if traits.is_cpu else 1
         self.partial = self.memory.allocate("partial_counts", self.sums, np.uint64)
+        # The edges across from a vertex in its triangles are all different.
+        self.sum_type: type[np.generic] = np.uint32 if rows.m // 2 < 2**32 else np.uint64
         self._steps: dict[Any, Step] = {}
         self.source_hashes: set[str] = set()
 
@@ -70,6 +71,16 @@ class Counting:
     def work(self) -> Work:
         """What the last run had to do."""
         return Work(self.intersections, self.probes, self.longest)
+
+    @property
+    def sum_bits(self) -> int:
+        """Bits of what is counted of a vertex."""
+        return 8 * np.dtype(self.sum_type).itemsize
+
+    @property
+    def sum_t(self) -> str:
+        """Type of what is counted of a vertex, in kernels."""
+        return "ulong" if self.sum_type is np.uint64 else "uint"
 
     def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put what was counted by rank in the order of the vertices."""
@@ -126,10 +137,10 @@ class Counting:
     def declare_results(self, table: Table, per: str) -> None:
         """Declare what kernels fill beside partial sums: what a run gives them."""
         if per == "vertex":
-            sum_t = "uint" if self.sum_type is np.uint32 else "ulong"
-            table.given(sum_t, "found", "[n] in/out", "write")
+            table.given(self.sum_t, "found", "[n] in/out", "write")
         elif per == "owner":
-            table.given("ulong", "found", "[n] in/out: triangles in whose middle it is", "write")
+            note = "[n] in/out: triangles in whose middle it is"
+            table.given(self.sum_t, "found", note, "write")
         elif per == "edge":
             table.given("uint", "found", "[m] in/out", "write")
         elif per == "list":
@@ -148,7 +159,7 @@ class Counting:
             table = self.declare(name, per)
             table.allocate(self.memory)
             shape = {each: getattr(self.config, each) for each in SHAPE}
-            config = SimpleNamespace(**shape | {"per": per} | more)
+            config = SimpleNamespace(**shape | {"per": per, "sum_bits": self.sum_bits} | more)
             takes: dict[str, Any] = {"arguments": self.declare(self.main or name, per).rows}
             takes |= {key: other.rows for key, other in self.beside().items()}
             program = load(self.device, file, config=config, **takes)

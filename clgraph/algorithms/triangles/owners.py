@@ -28,11 +28,14 @@ TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
 STREAM, WIDE_STREAM, NARROW_STREAM = 4, 8, 2
 CHUNK = 16  # owners that a SIMD group claims at a time
 ABREAST_LANES = 8  # of each of the owners that a SIMD group has abreast
-HUBS, PIECES = 2048, 4
+HUBS, PIECES = 2048, 4  # owners whose work is cut, and in how many parts
+# Of packed rows: with 2,048 and 4 kron20 took 1.01 times as long for a total, 1.02 for vertices.
+PACKED_HUBS, PACKED_PIECES = 512, 2
 TALLIES, SMALL_TALLIES = 1024, 64
 # Ranks that counts of vertices from packed rows tally in local memory, at least those that may be
 # bits. With 4,096 there is room for fewer groups at a time, and kron20 took 1.05 times as long.
 RANK_TALLIES = 2048
+PLANES = 9  # of counters that a lane has for each of its bits: up to 511 rows
 PHASES = 3  # ranges of owners, at most
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
@@ -65,7 +68,6 @@ class OwnerCounting(TurnedCounting):
         while bits > SMALL_TABLE_BITS and _table_bytes(bits) > traits.local_bytes:
             bits //= 2
         self._bits = bits
-        self._pieces = given.pieces or PIECES
         self._streams = [min(given.stream or each, config.lanes) for each in (STREAM, WIDE_STREAM)]
         self._narrow_stream = min(given.stream or NARROW_STREAM, config.lanes)
         self._packed = bool(turned.packed) and given.packed is not False
@@ -84,6 +86,13 @@ class OwnerCounting(TurnedCounting):
         outs = self.turned.outs.read().astype(np.int64)
         return int((outs * (outs - 1) // 2).sum())
 
+    def _cut(self, name: str) -> tuple[int, int]:
+        """How many owners, the greatest hubs, have their work cut by a kernel, and how small."""
+        hubs, pieces = (
+            (HUBS, PIECES) if name == "triangles_owners" else (PACKED_HUBS, PACKED_PIECES)
+        )
+        return hubs, self._given.pieces or pieces
+
     def declare(self, name: str, per: str) -> Table:
         """Declare what a kernel takes: rows, packed ones first, and which of them are owners."""
         table = Table()
@@ -96,7 +105,7 @@ class OwnerCounting(TurnedCounting):
         table.given("uint", "first", "owners from `first` on, in `items` pieces:")
         table.given("uint", "items", "`pieces` for each of the first `hubs`, else one")
         table.given("uint", "hubs")
-        table.number("uint", "pieces", self._pieces)
+        table.number("uint", "pieces", self._cut(name)[1])
         table.given("uint", "anew", "whether partial sums begin here")
         table.given("uint", "counter", "which of `next` counts what is claimed")
         table.held("uint", "next", lambda: self._next, "in/out, 0 on entry", "write")
@@ -133,11 +142,11 @@ class OwnerCounting(TurnedCounting):
             file = file if file in {"owners", "packed_vertices"} else "packed"
             step = self.step(f"triangles/{file}.cl", name, per, **options)
             for one, other in self.ranges(begin, stop):
-                shared = 0 if options.get("sifted") else HUBS
-                hubs = min(max(shared - int(one), 0), int(other - one))
+                cut, pieces = (0, 1) if options.get("sifted") else self._cut(name)
+                hubs = min(max(cut - int(one), 0), int(other - one))
                 work = {
                     "first": one,
-                    "items": np.uint32(int(other - one) + hubs * (self._pieces - 1)),
+                    "items": np.uint32(int(other - one) + hubs * (pieces - 1)),
                     "hubs": np.uint32(hubs),
                     "anew": np.uint32(one == first),
                     "counter": np.uint32(counter),
@@ -163,6 +172,7 @@ class OwnerCounting(TurnedCounting):
             size = min(self._size(first), self.group_of(NEAR_GROUP))
             shape = {"tallies": self._rank_tallies, "group_size": size}
             shape["stream"] = self._narrow_stream
+            shape["planes"] = PLANES
             yield first, stop, "triangles_packed_vertices", shape
             first = stop
         one_lane = self.config.lanes == 1

@@ -278,7 +278,7 @@ class Triangles(FollowingPlan):
     @property
     def _adds_vertices(self) -> bool:
         """Whether the device can add what is found of vertices."""
-        return self._counting.sum_type is np.uint32 or self.device.traits.int64_atomics
+        return self._counting.sum_bits <= 32 or self.device.traits.int64_atomics
 
     def _room(self, name: str, count: int, dtype: type[np.generic]) -> Allocation:
         """Give an array that the plan keeps for its next run, with anything in it."""
@@ -343,7 +343,7 @@ class Triangles(FollowingPlan):
                 rows.fill(log)
                 log.wait()
                 rows.ready = True
-            owned = self._cleared(log, "triangles_of_owner", self.simple.n, np.uint64)
+            owned = self._cleared(log, "triangles_of_owner", self.simple.n, self._counting.sum_type)
             self._counting.run(log, "owner", {"found": owned})
             sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
         first = 0

@@ -31,7 +31,6 @@ BYTES = 8  # of a register, which count up to 255 each
 # Elements of a row in registers, for rows of so many times fewer on average; of others in a table.
 TILES, TILE_SLACK = (4, 8), 1.3
 SLOTS, WIDE_SPAN = 128, 8
-DEGREE_OF_32_BITS = 65_536  # twice the triangles of a vertex of more neighbours may pass 2**32
 
 
 class RowCounting(Counting):
@@ -45,7 +44,11 @@ class RowCounting(Counting):
         one = device.traits.is_cpu or rows.m <= FEW_NEIGHBOURS * rows.n
         self._span = self._given.span or (1 if one else SPAN)
         self._width = self._given.width or 1
-        self.sum_type = np.uint32 if rows.max_degree <= DEGREE_OF_32_BITS else np.uint64
+        # A vertex has no more triangles than pairs of neighbours.
+        pairs = rows.max_degree * (rows.max_degree - 1) // 2
+        self._twice = bool(self._kept("vertex")[0])  # whether each is counted twice
+        most = min(pairs, rows.m // 2) * (2 if self._twice else 1)
+        self.sum_type = np.uint32 if most < 2**32 else np.uint64
         self._zeros: Allocation | None = None  # counts of vertices that the last run left cleared
         self._sums: tuple[Allocation, ...] = ()
 
@@ -78,13 +81,9 @@ class RowCounting(Counting):
         note = "[SIMD groups] in/out: what is added up"
         table.held("ulong", "partial", lambda: self.partial, note, "write")
         if per == "vertex":
-            table.given(self._sum_t, "spare", "[n] out, 0", "write")
+            table.given(self.sum_t, "spare", "[n] out, 0", "write")
         self.declare_results(table, per)
         return table
-
-    @property
-    def _sum_t(self) -> str:
-        return "uint" if self.sum_type is np.uint32 else "ulong"
 
     def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
         """Enqueue what counts all triangles, filling `out` as ``per`` says."""
@@ -102,7 +101,6 @@ class RowCounting(Counting):
             # Work-items of a row share its tallies if they lie in a SIMD group.
             shape["shared"] = per == "vertex" and 1 < self._span <= lanes and not lanes % self._span
         shape["together"] = self.device.traits.is_cpu and not shape.get("shared")
-        shape["sum_t"] = self._sum_t
         step = self.step(f"triangles/{name}.cl", f"triangles_{name}", per, **shape)
         for first, end in self.ranges(0, self.rows.n):
             work = {"first": first, "end": end, "anew": np.uint32(first == 0)}
@@ -111,16 +109,15 @@ class RowCounting(Counting):
     def total(self, per: str) -> int:
         """Report what was counted, once all that was enqueued has ended."""
         total = int(self.partial.read().sum())
-        if per == "vertex" and self._kept(per)[0]:
+        if per == "vertex" and self._twice:
             return total // 2
         return total // 3 if per == "edge" else total
 
     def of_vertices(self, log: SweepLog) -> tuple[int, NDArray[np.int64]]:
         """Count the triangles of each vertex, and all."""
         if not self._sums:
-            n = self.rows.n
             self._sums = tuple(
-                self.memory.allocate(name, n, self.sum_type)
+                self.memory.allocate(name, self.rows.n, self.sum_type)
                 for name in ("triangles_of_vertex", "cleared_for_next")
             )
         found, spare = self._sums
@@ -128,8 +125,7 @@ class RowCounting(Counting):
             event = found.clear()
             log.add(event, event, name="clear triangles_of_vertex")
         self._zeros = None
-        twice = bool(self._kept("vertex")[0])
         count = self.run(log, "vertex", {"spare": spare, "found": found})
         values = found.read().astype(np.int64)
         self._sums, self._zeros = (spare, found), spare
-        return count, values // 2 if twice else values
+        return count, values // 2 if self._twice else values

@@ -150,3 +150,17 @@ def test_searches_go_on_from_the_last_find(pocl):
     listed = cg.Triangles(graph, config=config, device=pocl).run("list").values
     assert listed[:, 0].tolist() == few.tolist()
     assert (listed[:, 1:] == [1001, 1002]).all()
+
+
+@pytest.mark.parametrize("way", [Path(), Path(3), Search()], ids=["path", "parts", "search"])
+def test_rows_with_an_empty_partner_are_not_walked(way, device):
+    """A hub after its leaves: each edge has a leaf's row beside it, which leads to nobody."""
+    leaves = np.arange(3000)
+    graph = undirected(leaves, np.full(3000, 3000))
+    config = cg.TrianglesConfig(intersect=way, order="id", counters=True)
+    result = cg.Triangles(graph, config=config, device=device).run()
+    assert result.count == 0
+    assert result.stats.longest == 0
+    assert result.stats.intersections == graph.m // 2
+    launched = [name for name in result.stats.parts if name.startswith("triangles_edges")]
+    assert launched == [f"triangles_edges_{3 if way == Path(3) else 1}"]  # nobody shares nothing

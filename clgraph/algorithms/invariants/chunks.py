@@ -89,9 +89,8 @@ class Chunks:
     Rows of a part are copied when they are first asked for, so what nobody looks at is not copied.
     Copies are enqueued on a queue of their own, ahead of the parts that are mined: out of pinned
     rows by the thread that mines, out of others by threads that stage them. The last of those ahead
-    is enqueued behind the launch that mines a part, so that there is a copy to run beside every
-    kernel however short copies are beside what the host does between. Where the device
-    computes on the host's own memory and a trace is prepared for it, nothing is copied at all.
+    is enqueued behind the launch that mines a part, so that there is a copy beside every kernel.
+    Where the device reads the host's memory and a trace is prepared for it, nothing is copied.
     """
 
     def __init__(
@@ -228,6 +227,8 @@ class Chunks:
                     self._make_room(number + self._ahead, needed())
                 if number == 1 + self._eager and self._ahead:
                     self.meanwhile()
+                if self._reading is not None and not number and span is not self._spans[-1]:
+                    self._reading.look(number, span)
                 self._arrive(number, way.coming[number], way)
                 sent = way.coming.pop(number)
                 chunk = Chunk(sent.buffer, span.padded, 0, span.padded, number)
@@ -235,6 +236,8 @@ class Chunks:
                 # All of the first part is looked at before it is known what only to read.
                 if number or not reads:
                     chunk.copy_ahead = partial(send, number + 1, number + self._ahead)
+                else:
+                    chunk.expect = partial(self._expect, way)
                 chunk.copy = partial(self._bring, number, way)
                 yield chunk
         finally:
@@ -258,6 +261,13 @@ class Chunks:
             copied, away = self._split(number, needed)
             if number not in coming and away.any() and not copied.any():
                 coming[number] = self._send(number, needed, way)
+
+    def _expect(self, way: Transit, rows: NDArray[np.bool_]) -> None:
+        """Begin to read rows, bool [variables], of which more may be needed."""
+        if self._reading is not None and way.pieces is not None:
+            self._reading.only = rows
+            for number, span in enumerate(self._spans[1 : 1 + READ_AHEAD], 1):
+                self._reading.expect(number, span, self._split(number, rows)[1], way.pieces)
 
     def _opened(self, sent: Sent) -> NDArray[np.bool_]:
         """Of which rows, that were to be only read, more is needed by now."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["KnownRanges", "Reading"]
 
 ELEMENT_BYTES = 4
+LOOK_BYTES = 8 << 20  # take half a millisecond to look at, as long as having a device do it
 UNKNOWN = np.float32(np.nan), np.float32(np.nan)
 
 
@@ -114,35 +115,54 @@ class Reading:
         self._traces = traces
         self._known = known
         self._staging = staging
-        self._jobs: dict[int, tuple[NDArray[np.intp], list[Job[Ends]]]] = {}
+        self._jobs: dict[int, dict[int, list[Job[Ends]]]] = {}  # by part and variable
 
-    def begin(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
-        """Have the ranges of some rows of a part read, bool [variables], unless they are known."""
-        variables = np.flatnonzero(rows & ~self._known.asked(number))
+    def look(self, number: int, span: Span) -> None:
+        """Find the ranges of all rows of a part here and now, if it is short."""
+        count = len(self.only)
+        size = ELEMENT_BYTES * count * (span.end - span.begin)
+        values = self._traces[span.trace].rows(NUMERIC).values
+        if size > LOOK_BYTES or values.dtype != np.float32 or self._known.asked(number).all():
+            return
+        part = values[:, span.begin : span.end]
+        low, high = part.min(axis=1), part.max(axis=1)
+        known = np.isfinite(low) & np.isfinite(high)
+        self._known.learn(number, np.arange(count), Ranges(low, high, known))
+
+    def expect(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
+        """Have the ranges of some rows of a part read, bool [variables], unless that was begun."""
+        begun = self._jobs.setdefault(number, {})
+        variables = np.flatnonzero(rows & ~self._known.asked(number)).tolist()
         count = span.end - span.begin
         size = ELEMENT_BYTES * count * len(variables)
         length = -(-count // -(-ELEMENT_BYTES * count // self._staging.piece_bytes(size)))
-        self._jobs[number] = (
-            variables,
-            [
-                pieces.give(
-                    partial(self._ends, span.trace, variable, at, min(at + length, span.end)),
-                    here=size <= SMALL_BYTES,
-                )
-                for variable in variables.tolist()
-                for at in range(span.begin, span.end, length)
-            ],
-        )
-        self.read_bytes += size
+        for variable in variables:
+            if variable not in begun:
+                begun[variable] = [
+                    pieces.give(
+                        partial(self._ends, span.trace, variable, at, min(at + length, span.end)),
+                        here=size <= SMALL_BYTES,
+                    )
+                    for at in range(span.begin, span.end, length)
+                ]
+
+    def begin(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
+        """Have the ranges of some rows of a part read that will not be copied."""
+        self.expect(number, span, rows, pieces)
+        left = int(np.count_nonzero(rows & ~self._known.asked(number)))
+        self.read_bytes += ELEMENT_BYTES * (span.end - span.begin) * left
 
     def finish(self, number: int, pieces: Pieces) -> None:
         """Wait until rows of a part are read, and note the ranges of those that are only read."""
-        variables, jobs = self._jobs.pop(number, (np.empty(0, np.intp), []))
-        if not jobs:
+        begun = self._jobs.pop(number, {})
+        if not begun:
             return
-        ends = np.array(pieces.collect(jobs)).reshape(len(variables), -1, 2)
+        ends = np.array(pieces.collect([job for jobs in begun.values() for job in jobs]))
+        variables = np.array([*begun])
+        first = np.cumsum([0, *map(len, begun.values())])[:-1]
         left = self.only[variables]
-        low, high = ends[left, :, 0].min(axis=1), ends[left, :, 1].max(axis=1)
+        low = np.minimum.reduceat(ends[:, 0], first)[left]
+        high = np.maximum.reduceat(ends[:, 1], first)[left]
         known = np.isfinite(low) & np.isfinite(high)
         self._known.learn(number, variables[left], Ranges(low, high, known))
 

@@ -26,9 +26,10 @@ from clgraph.algorithms.invariants import reading as reading_of
 from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.algorithms.invariants.reading import KnownRanges, Reading
+from clgraph.algorithms.invariants.sweep import Sweeper
 from clgraph.device import Memory, waiting
 from clgraph.device.memory import staging as staging_of
-from clgraph.device.memory.staging import Staging
+from clgraph.device.memory.staging import Pieces, Staging
 
 FIRST, CHUNK = 1 << 12, 1 << 13  # instants of the parts of these traces
 LENGTH = FIRST + 5 * CHUNK + 777
@@ -322,6 +323,44 @@ def test_parts_that_are_only_read_are_begun_at_once(any_device, monkeypatch):
     assert steps == [(number, last) for number in range(1, last + 1)]
 
 
+def test_what_ranges_decide_at_once_is_read_beside_the_first_look(any_device, monkeypatch):
+    """Rows of which nothing is decided are not, and what turns out to be wanted is not lost."""
+    steps, expect, failed, give = [], Reading.expect, Sweeper.failed, Pieces.give
+    given = []
+
+    def expecting(self, number, span, rows, pieces):
+        steps.append((number, np.flatnonzero(rows).tolist()))
+        expect(self, number, span, rows, pieces)
+
+    def launching(self, chunk, *rest):
+        steps.append("launch")
+        return failed(self, chunk, *rest)
+
+    def giving(self, call, **options):
+        given.append(call)
+        return give(self, call, **options)
+
+    monkeypatch.setattr(Reading, "expect", expecting)
+    monkeypatch.setattr(Sweeper, "failed", launching)
+    monkeypatch.setattr(Pieces, "give", giving)
+    random = np.random.default_rng(1)
+    wide = random.integers(0, 99, (3, LENGTH)).astype(np.float32)
+    trace = np.concatenate([wide[:1], apart(5), wide[1:]])
+    reads, _ = plans("I", any_device, rows=8)
+    found, stats = mined(reads, trace)
+    assert found == mine_sequentially([Trace.of(trace)], reads.families)
+    first = steps.index("launch")
+    parts = stats.read_bytes // (5 * 4 * CHUNK) + 1
+    assert steps[:first] == [(number, [1, 2, 3, 4, 5]) for number in range(1, parts + 1)]
+    assert parts > 4
+    once = {(job.args[1], job.args[2]) for job in given}
+    assert len(once) == len(given)  # nothing is read twice
+    assert stats.read_bytes == 5 * 4 * (LENGTH - FIRST)
+    steps.clear()
+    assert mined(reads, wide)[1].read_bytes == 0
+    assert {tuple(step[1]) for step in steps if step != "launch"} <= {()}
+
+
 def test_what_fails_while_it_is_read_is_raised(any_device, monkeypatch):
     rows = apart(5)
     reads, _ = plans("I", any_device, rows=5)
@@ -365,7 +404,7 @@ def passed(device, staging, values, parts):
                     assert chunk.lacks(np.array([0]))
                     chunk.bring(np.array([[0, 2]]))
                 assert chunk.lacks(np.array([1])) == (chunk.number > 0)
-                assert known.asked(chunk.number)[1] == (chunk.number > 0)
+                assert known.asked(chunk.number)[1]
                 if chunk.number >= 2:
                     assert not chunk.lacks(np.array([0, 2]))
                     there = chunk.buffer.read()[: 3 * chunk.elements].reshape(3, -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import deque
 from typing import TYPE_CHECKING
 
 from clgraph.energy.measuring import IDLE_SECONDS, idle_watts, open_meter
@@ -21,11 +22,20 @@ __all__ = ["PowerTarget"]
 
 log = logging.getLogger("clgraph")
 
-WINDOW_UPDATES = 4  # of the meter, between two changes of the knob
+WINDOW_UPDATES = 4  # of the meter, between two looks at whether to turn the knob
 FARTHEST = math.log(4.0)  # that the knob is turned at a time
 # Share of the power above idle that doubling the knob adds, until it is known.
 FIRST_SHARE = 0.25 / math.log(2.0)
-LEAST_TURN = math.log(1.1)  # from which the effect of a turn reports anything
+# Cards look at their power for a quarter of the time, an H200 for 25 ms in 100, so that what a
+# window of searches of some 100 ms seems to draw depends on which part of them it saw: the same
+# knob showed 157 and 194 W in turn. It is the mean since the knob was turned that counts, and it is
+# turned again only if that is off by more than chance: this share of the target after a second, and
+# less after more, by the square root.
+NOISE = 0.05
+SURE = 0.01  # share of the target that is near enough
+REMEMBERED = 6  # places of the knob from which the slope is learned
+# Of the first slope, as if it had been seen by turning the knob up or down by a half for a second.
+FIRST_WEIGHT = math.log(1.5) ** 2
 
 
 class PowerTarget:
@@ -63,7 +73,8 @@ class PowerTarget:
     Notes
     -----
     A step is what the target is off by, over the slope of power by the logarithm of the knob, which
-    is learned from the last two windows. Looking costs a reading of the meter. If that stops
+    is learned from the last few places. The knob stays where it is while the mean power there is
+    off by no more than chance would make it. Looking costs a reading of the meter. If that stops
     answering, a line in the log says so and the knob stays where it is.
     """
 
@@ -96,7 +107,9 @@ class PowerTarget:
         self._bounds = least, largest
         self.knob = min(max(knob, least), largest)
         self.history: list[tuple[float, float, float]] = []
-        self._slope: float | None = None
+        # Of the last places of the knob: its logarithm, mean watts and seconds there.
+        self._places: deque[tuple[float, float, float]] = deque(maxlen=REMEMBERED)
+        self._since: tuple[float, float] | None = None  # when the knob came here, and joules then
         self._begun: tuple[float, float] | None = None  # when the window began, and joules then
         self._seen: float | None = None
         self._looked = -math.inf
@@ -123,25 +136,40 @@ class PowerTarget:
             return self.knob
         self._seen = joules
         if waited > 4 * WINDOW_UPDATES * self._meter.update_s:
-            self._begun = None  # nobody looked for long: that was another load
-        if self._begun is None:
-            self._begun = now, joules
+            self._begun = self._since = None  # nobody looked for long: that was another load
+        if self._begun is None or self._since is None:
+            self._begun = self._since = now, joules
         elif now - self._begun[0] >= WINDOW_UPDATES * self._meter.update_s:
             began, before = self._begun
+            self.history.append((now, (joules - before) / (now - began), self.knob))
             self._begun = now, joules
-            self._turn(now, (joules - before) / (now - began))
+            came, first = self._since
+            self._turn((joules - first) / (now - came), now - came)
         return self.knob
 
-    def _turn(self, now: float, watts: float) -> None:
+    def _turn(self, watts: float, seconds: float) -> None:
+        """Turn the knob if the mean power since the last turn is off."""
+        off = self.watts - watts
+        if abs(off) <= self.watts * max(NOISE / math.sqrt(seconds), SURE):
+            return
+        self._places.append((math.log(self.knob), watts, seconds))
+        step = min(max(off / self._slope(watts), -FARTHEST), FARTHEST)
         least, largest = self._bounds
-        usual = max((watts - (self.idle or 0.0)) * FIRST_SHARE, 1.0)
-        slope = self._slope or usual
-        if self.history:
-            _, watts_before, knob_before = self.history[-1]
-            turned = math.log(self.knob / knob_before)
-            if abs(turned) >= LEAST_TURN:
-                slope = (watts - watts_before) / turned
-        self._slope = slope = min(max(slope, usual / 4), usual * 8)
-        self.history.append((now, watts, self.knob))
-        step = min(max((self.watts - watts) / slope, -FARTHEST), FARTHEST)
         self.knob = min(max(self.knob * math.exp(step), least), largest)
+        self._begun = self._since = None  # what the meter shows next is still of before
+
+    def _slope(self, watts: float) -> float:
+        """Watts by the logarithm of the knob: a line through the last places, and the first guess.
+
+        By least squares, weighted by the time at each place, so that the guess stands while the
+        knob was hardly turned.
+        """
+        usual = max((watts - (self.idle or 0.0)) * FIRST_SHARE, 1.0)
+        total = sum(seconds for *_, seconds in self._places)
+        middle, mean = (
+            sum(place[i] * place[2] for place in self._places) / total for i in range(2)
+        )
+        spread = sum(seconds * (x - middle) ** 2 for x, _, seconds in self._places)
+        common = sum(seconds * (x - middle) * (y - mean) for x, y, seconds in self._places)
+        slope = (common + FIRST_WEIGHT * usual) / (spread + FIRST_WEIGHT)
+        return min(max(slope, usual / 4), usual * 8)

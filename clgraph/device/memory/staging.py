@@ -61,8 +61,8 @@ class Staging:
     Notes
     -----
     A slot is filled anew only when the copy out of it has ended: with it waits the event of that
-    copy. Slots take milliseconds to make: that is done when none is free, for each thread up to two,
-    which are kept. So are the threads, which take a tenth of a millisecond each to start; they
+    copy. Slots take milliseconds to make: that is done when none is free, up to two for each, and
+    they are kept. So are the threads, which take a tenth of a millisecond each to start; they
     end when this is gone.
     """
 

@@ -125,9 +125,8 @@ class Reading:
         if size > LOOK_BYTES or values.dtype != np.float32 or self._known.asked(number).all():
             return
         part = values[:, span.begin : span.end]
-        low, high = part.min(axis=1), part.max(axis=1)
-        known = np.isfinite(low) & np.isfinite(high)
-        self._known.learn(number, np.arange(count), Ranges(low, high, known))
+        found = _finite(part.min(axis=1), part.max(axis=1))
+        self._known.learn(number, np.arange(count), found)
 
     def expect(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
         """Have the ranges of some rows of a part read, bool [variables], unless that was begun."""
@@ -163,8 +162,7 @@ class Reading:
         left = self.only[variables]
         low = np.minimum.reduceat(ends[:, 0], first)[left]
         high = np.maximum.reduceat(ends[:, 1], first)[left]
-        known = np.isfinite(low) & np.isfinite(high)
-        self._known.learn(number, variables[left], Ranges(low, high, known))
+        self._known.learn(number, variables[left], _finite(low, high))
 
     def drop(self) -> None:
         """Forget what was begun: nobody will wait for it."""
@@ -181,3 +179,7 @@ class Reading:
             return UNKNOWN  # it was copied meanwhile
         values = self._traces[trace].values(NUMERIC, variable, begin, end)
         return np.minimum.reduce(values), np.maximum.reduce(values)
+
+
+def _finite(low: NDArray[np.float32], high: NDArray[np.float32]) -> Ranges:
+    return Ranges(low, high, np.isfinite(low) & np.isfinite(high))

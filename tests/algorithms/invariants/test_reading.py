@@ -246,6 +246,7 @@ def test_ends_of_rows(threads, any_device):
         assert known.asked(5).tolist() == [True, True, True, False, False]
         reading.only = np.ones(5, bool)
         reading.begin(5, span, np.ones(5, bool), pieces)  # what is known is not read again
+        assert set(reading._jobs[5]) == {3, 4}
         reading.only = np.array([True, True, True, True, False])
         reading.finish(5, pieces)
     assert reading.read_bytes == 4 * (4 + 2) * (10_007 - begin)
@@ -288,6 +289,11 @@ def test_within_what_was_decisive_nothing_is_decided_again(any_device, monkeypat
     decided.clear()
     assert mined(plan, crossing)[0] == mine_sequentially([Trace.of(crossing)], plan.families)
     assert decided == [4 * 4 + 6, 6]
+    # The second part is decided, the first not: two rows cross after the first look.
+    crossing = apart(8)
+    crossing[0] = crossing[1] - 1
+    crossing[:2, 2000] = crossing[1::-1, 2000]
+    assert mined(reads, crossing)[0] == mine_sequentially([Trace.of(crossing)], plan.families)
 
 
 def test_what_ranges_leave_open_is_tried_in_every_part(any_device):

@@ -110,8 +110,12 @@ class Sent:
 
 @dataclass(slots=True)
 class Transit:
-    """What is on its way in one pass: parts by their numbers, and what takes them."""
+    """What is on its way in one pass: parts by their numbers, and what takes them.
+
+    The host has a `look` at the numbers of the first itself, or not.
+    """
 
     queue: cl.CommandQueue
     pieces: Pieces | None
+    look: bool
     coming: dict[int, Sent] = field(default_factory=dict)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.staging import Job, Pieces, Staging
 
+    Needed = Callable[[], NDArray[np.bool_]]
+
 __all__ = ["Chunks", "fit_together"]
 
 FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
@@ -82,15 +84,14 @@ class Chunks:
     in_place : bool
         Whether the device reads the traces where they are, so that nothing is copied.
     meanwhile : callable
-        Called in each pass before it first waits for copies that were enqueued ahead.
+        Called in each pass before it first waits for copies ahead.
 
     Notes
     -----
-    Rows of a part are copied when they are first asked for, so what nobody looks at is not copied.
-    Copies are enqueued on a queue of their own, ahead of the parts that are mined: out of pinned
-    rows by the thread that mines, out of others by threads that stage them. The last of those ahead
-    is enqueued behind the launch that mines a part, so that there is a copy beside every kernel.
-    Where the device reads the host's memory and a trace is prepared for it, nothing is copied.
+    Rows of a part are copied once somebody asks for them, by a queue of their own, ahead of the
+    parts that are mined: out of pinned rows by the thread that mines, out of others by threads that
+    stage them. The last of those ahead is enqueued behind the launch that mines a part, so that
+    there is a copy beside every kernel. What a device reads where it is is not copied.
     """
 
     def __init__(
@@ -150,8 +151,7 @@ class Chunks:
     def _first_sizes(self) -> list[int]:
         """Give how long the parts before the usual ones are.
 
-        A first look leaves most numbers something to mine and few Booleans, so that of these
-        nothing is sent ahead of it, nor of what is soon there.
+        A first look leaves few Booleans something to mine: nothing of these is sent ahead of it.
         """
         if self.kind != NUMERIC:
             return [FIRST_INSTANTS // WORD_BITS]
@@ -175,7 +175,7 @@ class Chunks:
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         return [cl.Buffer(self.device.context, flags, hostbuf=part.values) for part in rows]
 
-    def parts(self, needed: Callable[[], NDArray[np.bool_]]) -> Generator[Chunk, None, None]:
+    def parts(self, needed: Needed, look: bool = False) -> Generator[Chunk, None, None]:
         """Go through the traces from the first instant to the last.
 
         Parameters
@@ -183,6 +183,8 @@ class Chunks:
         needed : callable
             Which variables are, bool [variables]; asked for each part, and never more than before.
             Rows of others hold anything.
+        look : bool
+            Whether to have a look at the ranges of a short first part on the host.
         """
         self.read_only(np.zeros(self.variables, bool))
         if self._direct:
@@ -194,10 +196,10 @@ class Chunks:
         staged = not all(map(self._pinned, range(len(self.traces))))
         queue = self._copies.queue
         with self._staging.pieces(queue) if staged else nullcontext() as pieces:
-            yield from self._copied(needed, Transit(queue, pieces))
+            yield from self._copied(needed, Transit(queue, pieces, look))
 
     def read_only(self, rows: NDArray[np.bool_]) -> None:
-        """Have parts to come read for the ranges of some rows, bool [variables], and of no others.
+        """Have only ranges of some rows, bool [variables], read in parts to come.
 
         Whoever finds that he needs such a row itself has to `bring` it.
         """
@@ -213,11 +215,11 @@ class Chunks:
         rows = self.traces[trace].rows(self.kind)
         return rows.pinned is not None and rows.prepared
 
-    def _copied(self, needed: Callable[[], NDArray[np.bool_]], way: Transit) -> Iterator[Chunk]:
+    def _copied(self, needed: Needed, way: Transit) -> Iterator[Chunk]:
         def send(first: int, last: int) -> None:
             self._send_some(first, last, needed(), way)
 
-        reads = self._reading is not None and way.pieces is not None
+        reading, pieces = self._reading, way.pieces
         try:
             for number, span in enumerate(self._spans):
                 # Little is sent ahead of the first look: it may be the last.
@@ -227,18 +229,18 @@ class Chunks:
                     self._make_room(number + self._ahead, needed())
                 if number == 1 + self._eager and self._ahead:
                     self.meanwhile()
-                if self._reading is not None and not number and span is not self._spans[-1]:
-                    self._reading.look(number, span)
+                if reading and pieces and way.look and number < min(1, len(self._spans) - 1):
+                    reading.look(number, span)
                 self._arrive(number, way.coming[number], way)
                 sent = way.coming.pop(number)
                 chunk = Chunk(sent.buffer, span.padded, 0, span.padded, number)
                 chunk.away = sent.away if sent.away.any() else None
+                chunk.copy = partial(self._bring, number, way)
                 # All of the first part is looked at before it is known what only to read.
-                if number or not reads:
+                if number or not (reading and pieces):
                     chunk.copy_ahead = partial(send, number + 1, number + self._ahead)
                 else:
-                    chunk.expect = partial(self._expect, way)
-                chunk.copy = partial(self._bring, number, way)
+                    chunk.expect = partial(self._expect, reading, pieces)
                 yield chunk
         finally:
             self._give_up(way)
@@ -247,8 +249,7 @@ class Chunks:
         """Send parts from the first to the last, and what turned out to be needed of them."""
         coming, count = way.coming, len(self._spans)
         numbers = range(first, min(last + 1, count))
-        # Making room waits for copies that are under way, so what is kept has all of it before
-        # the first long one; a first look alone needs none.
+        # Making room waits for copies under way, so what is kept has it before the first long one.
         for number in range(first, count) if self.kept and first else numbers:
             self._make_room(number, needed)
         for number in numbers:
@@ -262,12 +263,11 @@ class Chunks:
             if number not in coming and away.any() and not copied.any():
                 coming[number] = self._send(number, needed, way)
 
-    def _expect(self, way: Transit, rows: NDArray[np.bool_]) -> None:
+    def _expect(self, reading: Reading, pieces: Pieces, rows: NDArray[np.bool_]) -> None:
         """Begin to read rows, bool [variables], of which more may be needed."""
-        if self._reading is not None and way.pieces is not None:
-            self._reading.only = rows
-            for number, span in enumerate(self._spans[1 : 1 + READ_AHEAD], 1):
-                self._reading.expect(number, span, self._split(number, rows)[1], way.pieces)
+        reading.only = rows
+        for number, span in enumerate(self._spans[1 : 1 + READ_AHEAD], 1):
+            reading.expect(number, span, self._split(number, rows)[1], pieces)
 
     def _opened(self, sent: Sent) -> NDArray[np.bool_]:
         """Of which rows, that were to be only read, more is needed by now."""

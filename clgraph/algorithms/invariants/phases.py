@@ -135,7 +135,8 @@ class Phase:
             return _used(kept, self._chunks.variables)
 
         # Closed here: in a finalizer Ctrl-C would be lost.
-        with closing(self._chunks.parts(needed)) as parts:
+        look = self.family.arity > 1  # or else every row is in one tuple
+        with closing(self._chunks.parts(needed, look=look)) as parts:
             for chunk in parts:
                 for begin, end in self._parts(chunk, first=not started):
                     if not started:
@@ -215,7 +216,7 @@ class Phase:
             if self._decisive is not None and ranges.within(self._decisive, tuples):
                 return tuples, alive, np.zeros(len(tuples), bool)
             alive, open_here = self._by_ranges(ranges, tuples, alive)
-            if chunk.expect is not None:
+            if chunk.expect is not None and not begin:
                 decided = tuples[(alive & ~open_here).any(axis=1)]
                 chunk.expect(_used(decided, self._chunks.variables))
         wanted = np.zeros(len(tuples), np.uint32)
@@ -240,14 +241,14 @@ class Phase:
         """Whether finding the ranges of their variables is less than looking at all tuples."""
         if chunk.lacks(tuples):
             return True
+        rows = np.count_nonzero(_used(tuples, self._chunks.variables))
+        if chunk.elements <= SHORT_CHUNK or tuples.size <= RANGES_PAY * rows:
+            return False
         if not chunk.number and len(tuples) <= FEW_TUPLES:
             assert self._known is not None  # noqa: S101 (for mypy: the caller has looked)
             if self._known.asked(0)[tuples].all():
                 return True
-        if end - begin <= chunk.elements // 2 or chunk.elements <= SHORT_CHUNK:
-            return False
-        rows = np.count_nonzero(_used(tuples, self._chunks.variables))
-        return bool(tuples.size > RANGES_PAY * rows)
+        return end - begin > chunk.elements // 2
 
     def _by_ranges(
         self, ranges: Ranges, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]

@@ -118,15 +118,16 @@ class Reading:
         self._jobs: dict[int, dict[int, list[Job[Ends]]]] = {}  # by part and variable
 
     def look(self, number: int, span: Span) -> None:
-        """Find the ranges of all rows of a part here and now, if it is short."""
+        """Find the ranges of all rows of a short part here, if two of them lie apart."""
         count = len(self.only)
         size = ELEMENT_BYTES * count * (span.end - span.begin)
         values = self._traces[span.trace].rows(NUMERIC).values
         if size > LOOK_BYTES or values.dtype != np.float32 or self._known.asked(number).all():
             return
         part = values[:, span.begin : span.end]
-        found = _finite(part.min(axis=1), part.max(axis=1))
-        self._known.learn(number, np.arange(count), found)
+        low, high = part.min(axis=1), part.max(axis=1)
+        if low.max() >= high.min():  # or else they decide little
+            self._known.learn(number, np.arange(count), _finite(low, high))
 
     def expect(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
         """Have the ranges of some rows of a part read, bool [variables], unless that was begun."""

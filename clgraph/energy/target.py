@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import weakref
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,9 @@ class PowerTarget:
     -----
     A step is what the target is off by, over the slope of power by the logarithm of the knob, which
     is learned from the last few places. The knob stays where it is while the mean power there is
-    off by no more than chance would make it. Looking costs a reading of the meter. If that stops
-    answering, a line in the log says so and the knob stays where it is.
+    off by no more than chance would make it. A thread reads the meter, which takes an H100's some
+    milliseconds, while somebody looks. If it stops answering, a line in the log says so and the
+    knob stays where it is.
     """
 
     def __init__(
@@ -111,41 +113,73 @@ class PowerTarget:
         self._places: deque[tuple[float, float, float]] = deque(maxlen=REMEMBERED)
         self._since: tuple[float, float] | None = None  # when the knob came here, and joules then
         self._begun: tuple[float, float] | None = None  # when the window began, and joules then
-        self._seen: float | None = None
-        self._looked = -math.inf
-        self._lost = False
+        self._latest: tuple[float, float] | None = None  # when joules last changed, and to what
+        self._seen: tuple[float, float] | None = None
+        self._read = self._looked = -math.inf
+        self._reading = self._lost = False
 
     def look(self) -> float:
-        """Look at the meter, if it may have news, and give the knob's place."""
+        """Take note of what the meter said since the last look, and give the knob's place."""
         now = self._time.now()
-        if self._lost or now - self._looked < self._meter.poll_s:
-            return self.knob
         waited, self._looked = now - self._looked, now
+        if self._lost:
+            return self.knob
+        if waited > self._patience_s:
+            # Nobody looked for long: what was read meanwhile is of another load.
+            self._begun, self._since, self._seen = None, None, self._latest
+        if not self._reading:
+            self._begin_to_read()
+        if self._latest is None or self._latest == self._seen:
+            return self.knob
+        self._seen = moment, joules = self._latest
+        if self._begun is None or self._since is None:
+            self._begun = self._since = moment, joules
+        elif moment - self._begun[0] >= WINDOW_UPDATES * self._meter.update_s:
+            began, before = self._begun
+            self.history.append((moment, (joules - before) / (moment - began), self.knob))
+            self._begun = moment, joules
+            came, first = self._since
+            self._turn((joules - first) / (moment - came), moment - came)
+        return self.knob
+
+    @property
+    def _patience_s(self) -> float:
+        return 4 * WINDOW_UPDATES * self._meter.update_s
+
+    def _begin_to_read(self) -> None:
+        """Have a thread read the meter until nobody looks any more, or this is gone."""
+        read = weakref.WeakMethod(self._read_meter)
+
+        def read_again() -> bool:
+            found = read()
+            return found is not None and found()
+
+        self._reading = True
+        self._read = -math.inf
+        self._time.every(self._meter.poll_s, read_again)
+
+    def _read_meter(self) -> bool:
+        """Read the meter once; give whether to go on."""
+        now = self._time.now()
+        if now - self._looked > self._patience_s:
+            self._reading = False
+            return False
         try:
             reading = self._meter.read()
         except MeterError as error:
             self._lost = True
             log.warning("power is not held any more: %s", error)
-            return self.knob
+            return False
+        waited, self._read = now - self._read, now
+        known = self._latest[1] if self._latest is not None else None
         joules = reading.energy_j
         if joules is None:
-            # A meter of power alone: its own sum, of what it showed since the last look.
-            known = self._seen or 0.0
-            joules = known + (reading.power_w or 0.0) * (waited if math.isfinite(waited) else 0.0)
-        if joules == self._seen:
-            return self.knob
-        self._seen = joules
-        if waited > 4 * WINDOW_UPDATES * self._meter.update_s:
-            self._begun = self._since = None  # nobody looked for long: that was another load
-        if self._begun is None or self._since is None:
-            self._begun = self._since = now, joules
-        elif now - self._begun[0] >= WINDOW_UPDATES * self._meter.update_s:
-            began, before = self._begun
-            self.history.append((now, (joules - before) / (now - began), self.knob))
-            self._begun = now, joules
-            came, first = self._since
-            self._turn((joules - first) / (now - came), now - came)
-        return self.knob
+            # A meter of power alone: its own sum, of what it showed since the last reading.
+            passed = (reading.power_w or 0.0) * waited if math.isfinite(waited) else 0.0
+            joules = (known or 0.0) + passed
+        if joules != known:
+            self._latest = now, joules
+        return True
 
     def _turn(self, watts: float, seconds: float) -> None:
         """Turn the knob if the mean power since the last turn is off."""

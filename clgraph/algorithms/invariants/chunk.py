@@ -52,8 +52,6 @@ class Chunk:
     copy_ahead : callable
         To be called when a kernel that reads the rows has been launched: enqueues copies of later
         parts, which run beside it.
-    expect : callable or None
-        Begins to read rows, bool [variables], of which parts to come most likely need ranges alone.
     away : numpy.ndarray or None
         bool [variables], rows of which the ranges are known but that are not there; None is none.
     copy : callable
@@ -66,7 +64,6 @@ class Chunk:
     elements: int
     number: int
     copy_ahead: Callable[[], object] = bool
-    expect: Callable[[NDArray[np.bool_]], object] | None = None
     away: NDArray[np.bool_] | None = None
     copy: Callable[[NDArray[np.bool_]], Any] | None = None
 
@@ -110,12 +107,8 @@ class Sent:
 
 @dataclass(slots=True)
 class Transit:
-    """What is on its way in one pass: parts by their numbers, and what takes them.
-
-    The host has a `look` at the numbers of the first itself, or not.
-    """
+    """What is on its way in one pass: parts by their numbers, and what takes them."""
 
     queue: cl.CommandQueue
     pieces: Pieces | None
-    look: bool
     coming: dict[int, Sent] = field(default_factory=dict)

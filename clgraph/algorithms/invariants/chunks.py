@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.staging import Job, Pieces, Staging
 
-    Needed = Callable[[], NDArray[np.bool_]]
-
 __all__ = ["Chunks", "fit_together"]
 
 FIRST_INSTANTS = 1 << 14  # of the first chunk, after which little is left to mine in most traces
@@ -84,14 +82,16 @@ class Chunks:
     in_place : bool
         Whether the device reads the traces where they are, so that nothing is copied.
     meanwhile : callable
-        Called in each pass before it first waits for copies ahead.
+        Called in each pass before it first waits for copies that were enqueued ahead.
 
     Notes
     -----
-    Rows of a part are copied once somebody asks for them, by a queue of their own, ahead of the
-    parts that are mined: out of pinned rows by the thread that mines, out of others by threads that
-    stage them. The last of those ahead is enqueued behind the launch that mines a part, so that
-    there is a copy beside every kernel. What a device reads where it is is not copied.
+    Rows of a part are copied when they are first asked for, so what nobody looks at is not copied.
+    Copies are enqueued on a queue of their own, ahead of the parts that are mined: out of pinned
+    rows by the thread that mines, out of others by threads that stage them. The last of those ahead
+    is enqueued behind the launch that mines a part, so that there is a copy to run beside every
+    kernel however short copies are beside what the host does between. Where the device
+    computes on the host's own memory and a trace is prepared for it, nothing is copied at all.
     """
 
     def __init__(
@@ -151,7 +151,8 @@ class Chunks:
     def _first_sizes(self) -> list[int]:
         """Give how long the parts before the usual ones are.
 
-        A first look leaves few Booleans something to mine: nothing of these is sent ahead of it.
+        A first look leaves most numbers something to mine and few Booleans, so that of these
+        nothing is sent ahead of it, nor of what is soon there.
         """
         if self.kind != NUMERIC:
             return [FIRST_INSTANTS // WORD_BITS]
@@ -175,7 +176,7 @@ class Chunks:
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         return [cl.Buffer(self.device.context, flags, hostbuf=part.values) for part in rows]
 
-    def parts(self, needed: Needed, look: bool = False) -> Generator[Chunk, None, None]:
+    def parts(self, needed: Callable[[], NDArray[np.bool_]]) -> Generator[Chunk, None, None]:
         """Go through the traces from the first instant to the last.
 
         Parameters
@@ -183,8 +184,6 @@ class Chunks:
         needed : callable
             Which variables are, bool [variables]; asked for each part, and never more than before.
             Rows of others hold anything.
-        look : bool
-            Whether to have a look at the ranges of a short first part on the host.
         """
         self.read_only(np.zeros(self.variables, bool))
         if self._direct:
@@ -196,10 +195,10 @@ class Chunks:
         staged = not all(map(self._pinned, range(len(self.traces))))
         queue = self._copies.queue
         with self._staging.pieces(queue) if staged else nullcontext() as pieces:
-            yield from self._copied(needed, Transit(queue, pieces, look))
+            yield from self._copied(needed, Transit(queue, pieces))
 
     def read_only(self, rows: NDArray[np.bool_]) -> None:
-        """Have only ranges of some rows, bool [variables], read in parts to come.
+        """Have parts to come read for the ranges of some rows, bool [variables], and of no others.
 
         Whoever finds that he needs such a row itself has to `bring` it.
         """
@@ -215,11 +214,11 @@ class Chunks:
         rows = self.traces[trace].rows(self.kind)
         return rows.pinned is not None and rows.prepared
 
-    def _copied(self, needed: Needed, way: Transit) -> Iterator[Chunk]:
+    def _copied(self, needed: Callable[[], NDArray[np.bool_]], way: Transit) -> Iterator[Chunk]:
         def send(first: int, last: int) -> None:
             self._send_some(first, last, needed(), way)
 
-        reading, pieces = self._reading, way.pieces
+        reads = self._reading is not None and way.pieces is not None
         try:
             for number, span in enumerate(self._spans):
                 # Little is sent ahead of the first look: it may be the last.
@@ -229,18 +228,14 @@ class Chunks:
                     self._make_room(number + self._ahead, needed())
                 if number == 1 + self._eager and self._ahead:
                     self.meanwhile()
-                if reading and pieces and way.look and number < min(1, len(self._spans) - 1):
-                    reading.look(number, span)
                 self._arrive(number, way.coming[number], way)
                 sent = way.coming.pop(number)
                 chunk = Chunk(sent.buffer, span.padded, 0, span.padded, number)
                 chunk.away = sent.away if sent.away.any() else None
-                chunk.copy = partial(self._bring, number, way)
                 # All of the first part is looked at before it is known what only to read.
-                if number or not (reading and pieces):
+                if number or not reads:
                     chunk.copy_ahead = partial(send, number + 1, number + self._ahead)
-                else:
-                    chunk.expect = partial(self._expect, reading, pieces)
+                chunk.copy = partial(self._bring, number, way)
                 yield chunk
         finally:
             self._give_up(way)
@@ -249,7 +244,8 @@ class Chunks:
         """Send parts from the first to the last, and what turned out to be needed of them."""
         coming, count = way.coming, len(self._spans)
         numbers = range(first, min(last + 1, count))
-        # Making room waits for copies under way, so what is kept has it before the first long one.
+        # Making room waits for copies that are under way, so what is kept has all of it before
+        # the first long one; a first look alone needs none.
         for number in range(first, count) if self.kept and first else numbers:
             self._make_room(number, needed)
         for number in numbers:
@@ -262,12 +258,6 @@ class Chunks:
             copied, away = self._split(number, needed)
             if number not in coming and away.any() and not copied.any():
                 coming[number] = self._send(number, needed, way)
-
-    def _expect(self, reading: Reading, pieces: Pieces, rows: NDArray[np.bool_]) -> None:
-        """Begin to read rows, bool [variables], of which more may be needed."""
-        reading.only = rows
-        for number, span in enumerate(self._spans[1 : 1 + READ_AHEAD], 1):
-            reading.expect(number, span, self._split(number, rows)[1], pieces)
 
     def _opened(self, sent: Sent) -> NDArray[np.bool_]:
         """Of which rows, that were to be only read, more is needed by now."""

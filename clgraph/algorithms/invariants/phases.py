@@ -49,7 +49,6 @@ TILE_BITS = 2
 VARIABLE_BITS = (MOST_VARIABLES - 1).bit_length()
 MULTIPLE = 64
 RANGES_PAY = 2  # times as many rows looked at for tuples as there are
-FEW_TUPLES = 1 << 14  # that known ranges decide sooner than a launch would
 SHORT_CHUNK = 1 << 12  # elements, of which ranges are not worth a launch
 MOST_CLASS_ROUNDS = 3  # of looking for classes, before all pairs that are left are mined at once
 
@@ -135,8 +134,7 @@ class Phase:
             return _used(kept, self._chunks.variables)
 
         # Closed here: in a finalizer Ctrl-C would be lost.
-        look = self.family.arity > 1  # or else every row is in one tuple
-        with closing(self._chunks.parts(needed, look=look)) as parts:
+        with closing(self._chunks.parts(needed)) as parts:
             for chunk in parts:
                 for begin, end in self._parts(chunk, first=not started):
                     if not started:
@@ -188,13 +186,11 @@ class Phase:
     ) -> Left:
         found = [(self._nothing(), self._none_alive(), np.empty(0, bool))]
         for part in tuples:
-            self._decisive = None  # of an earlier part of the dictionary
             alive = np.ones((len(part), len(self._masks)), bool) if wanted is None else wanted(part)
             some = alive.any(axis=1)
             self.mined += int(np.count_nonzero(some))
             found.append(self._look(chunk, begin, end, part[some], alive[some]))
-        if len(found) > 2:
-            self._decisive = None  # of the last part of the dictionary only
+            self._decisive = None  # of that part of the dictionary only
         kept, alive, undecided = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(_by_tiles(kept))
         return kept[order], alive[order], undecided[order]
@@ -216,9 +212,6 @@ class Phase:
             if self._decisive is not None and ranges.within(self._decisive, tuples):
                 return tuples, alive, np.zeros(len(tuples), bool)
             alive, open_here = self._by_ranges(ranges, tuples, alive)
-            if chunk.expect is not None and not begin:
-                decided = tuples[(alive & ~open_here).any(axis=1)]
-                chunk.expect(_used(decided, self._chunks.variables))
         wanted = np.zeros(len(tuples), np.uint32)
         for i, mask in enumerate(self._masks):
             wanted |= open_here[:, i] * mask
@@ -241,14 +234,10 @@ class Phase:
         """Whether finding the ranges of their variables is less than looking at all tuples."""
         if chunk.lacks(tuples):
             return True
-        rows = np.count_nonzero(_used(tuples, self._chunks.variables))
-        if chunk.elements <= SHORT_CHUNK or tuples.size <= RANGES_PAY * rows:
+        if end - begin <= chunk.elements // 2 or chunk.elements <= SHORT_CHUNK:
             return False
-        if not chunk.number and len(tuples) <= FEW_TUPLES:
-            assert self._known is not None  # noqa: S101 (for mypy: the caller has looked)
-            if self._known.asked(0)[tuples].all():
-                return True
-        return end - begin > chunk.elements // 2
+        rows = np.count_nonzero(_used(tuples, self._chunks.variables))
+        return bool(tuples.size > RANGES_PAY * rows)
 
     def _by_ranges(
         self, ranges: Ranges, tuples: NDArray[np.uint32], alive: NDArray[np.bool_]

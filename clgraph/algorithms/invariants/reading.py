@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["KnownRanges", "Reading"]
 
 ELEMENT_BYTES = 4
-LOOK_BYTES = 8 << 20  # take half a millisecond to look at, as long as having a device do it
 UNKNOWN = np.float32(np.nan), np.float32(np.nan)
 
 
@@ -115,55 +114,37 @@ class Reading:
         self._traces = traces
         self._known = known
         self._staging = staging
-        self._jobs: dict[int, dict[int, list[Job[Ends]]]] = {}  # by part and variable
+        self._jobs: dict[int, tuple[NDArray[np.intp], list[Job[Ends]]]] = {}
 
-    def look(self, number: int, span: Span) -> None:
-        """Find the ranges of all rows of a short part here, if two of them lie apart."""
-        count = len(self.only)
-        size = ELEMENT_BYTES * count * (span.end - span.begin)
-        values = self._traces[span.trace].rows(NUMERIC).values
-        if size > LOOK_BYTES or values.dtype != np.float32 or self._known.asked(number).all():
-            return
-        part = values[:, span.begin : span.end]
-        low, high = part.min(axis=1), part.max(axis=1)
-        if low.max() >= high.min():  # or else they decide little
-            self._known.learn(number, np.arange(count), _finite(low, high))
-
-    def expect(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
-        """Have the ranges of some rows of a part read, bool [variables], unless that was begun."""
-        begun = self._jobs.setdefault(number, {})
-        variables = np.flatnonzero(rows & ~self._known.asked(number)).tolist()
+    def begin(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
+        """Have the ranges of some rows of a part read, bool [variables], unless they are known."""
+        variables = np.flatnonzero(rows & ~self._known.asked(number))
         count = span.end - span.begin
         size = ELEMENT_BYTES * count * len(variables)
         length = -(-count // -(-ELEMENT_BYTES * count // self._staging.piece_bytes(size)))
-        for variable in variables:
-            if variable not in begun:
-                begun[variable] = [
-                    pieces.give(
-                        partial(self._ends, span.trace, variable, at, min(at + length, span.end)),
-                        here=size <= SMALL_BYTES,
-                    )
-                    for at in range(span.begin, span.end, length)
-                ]
-
-    def begin(self, number: int, span: Span, rows: NDArray[np.bool_], pieces: Pieces) -> None:
-        """Have the ranges of some rows of a part read that will not be copied."""
-        self.expect(number, span, rows, pieces)
-        left = int(np.count_nonzero(rows & ~self._known.asked(number)))
-        self.read_bytes += ELEMENT_BYTES * (span.end - span.begin) * left
+        self._jobs[number] = (
+            variables,
+            [
+                pieces.give(
+                    partial(self._ends, span.trace, variable, at, min(at + length, span.end)),
+                    here=size <= SMALL_BYTES,
+                )
+                for variable in variables.tolist()
+                for at in range(span.begin, span.end, length)
+            ],
+        )
+        self.read_bytes += size
 
     def finish(self, number: int, pieces: Pieces) -> None:
         """Wait until rows of a part are read, and note the ranges of those that are only read."""
-        begun = self._jobs.pop(number, {})
-        if not begun:
+        variables, jobs = self._jobs.pop(number, (np.empty(0, np.intp), []))
+        if not jobs:
             return
-        ends = np.array(pieces.collect([job for jobs in begun.values() for job in jobs]))
-        variables = np.array([*begun])
-        first = np.cumsum([0, *map(len, begun.values())])[:-1]
+        ends = np.array(pieces.collect(jobs)).reshape(len(variables), -1, 2)
         left = self.only[variables]
-        low = np.minimum.reduceat(ends[:, 0], first)[left]
-        high = np.maximum.reduceat(ends[:, 1], first)[left]
-        self._known.learn(number, variables[left], _finite(low, high))
+        low, high = ends[left, :, 0].min(axis=1), ends[left, :, 1].max(axis=1)
+        known = np.isfinite(low) & np.isfinite(high)
+        self._known.learn(number, variables[left], Ranges(low, high, known))
 
     def drop(self) -> None:
         """Forget what was begun: nobody will wait for it."""
@@ -180,7 +161,3 @@ class Reading:
             return UNKNOWN  # it was copied meanwhile
         values = self._traces[trace].values(NUMERIC, variable, begin, end)
         return np.minimum.reduce(values), np.maximum.reduce(values)
-
-
-def _finite(low: NDArray[np.float32], high: NDArray[np.float32]) -> Ranges:
-    return Ranges(low, high, np.isfinite(low) & np.isfinite(high))

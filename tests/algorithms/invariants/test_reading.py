@@ -26,10 +26,9 @@ from clgraph.algorithms.invariants import reading as reading_of
 from clgraph.algorithms.invariants.chunks import Chunks
 from clgraph.algorithms.invariants.expressions import NUMERIC
 from clgraph.algorithms.invariants.reading import KnownRanges, Reading
-from clgraph.algorithms.invariants.sweep import Sweeper
 from clgraph.device import Memory, waiting
 from clgraph.device.memory import staging as staging_of
-from clgraph.device.memory.staging import Pieces, Staging
+from clgraph.device.memory.staging import Staging
 
 FIRST, CHUNK = 1 << 12, 1 << 13  # instants of the parts of these traces
 LENGTH = FIRST + 5 * CHUNK + 777
@@ -246,7 +245,6 @@ def test_ends_of_rows(threads, any_device):
         assert known.asked(5).tolist() == [True, True, True, False, False]
         reading.only = np.ones(5, bool)
         reading.begin(5, span, np.ones(5, bool), pieces)  # what is known is not read again
-        assert set(reading._jobs[5]) == {3, 4}
         reading.only = np.array([True, True, True, True, False])
         reading.finish(5, pieces)
     assert reading.read_bytes == 4 * (4 + 2) * (10_007 - begin)
@@ -289,11 +287,6 @@ def test_within_what_was_decisive_nothing_is_decided_again(any_device, monkeypat
     decided.clear()
     assert mined(plan, crossing)[0] == mine_sequentially([Trace.of(crossing)], plan.families)
     assert decided == [4 * 4 + 6, 6]
-    # The second part is decided, the first not: two rows cross after the first look.
-    crossing = apart(8)
-    crossing[0] = crossing[1] - 1
-    crossing[:2, 2000] = crossing[1::-1, 2000]
-    assert mined(reads, crossing)[0] == mine_sequentially([Trace.of(crossing)], plan.families)
 
 
 def test_what_ranges_leave_open_is_tried_in_every_part(any_device):
@@ -327,44 +320,6 @@ def test_parts_that_are_only_read_are_begun_at_once(any_device, monkeypatch):
     last = len(steps)
     assert last > reads.config.ahead + 2
     assert steps == [(number, last) for number in range(1, last + 1)]
-
-
-def test_what_ranges_decide_at_once_is_read_beside_the_first_look(any_device, monkeypatch):
-    """Rows of which nothing is decided are not, and what turns out to be wanted is not lost."""
-    steps, expect, failed, give = [], Reading.expect, Sweeper.failed, Pieces.give
-    given = []
-
-    def expecting(self, number, span, rows, pieces):
-        steps.append((number, np.flatnonzero(rows).tolist()))
-        expect(self, number, span, rows, pieces)
-
-    def launching(self, chunk, *rest):
-        steps.append("launch")
-        return failed(self, chunk, *rest)
-
-    def giving(self, call, **options):
-        given.append(call)
-        return give(self, call, **options)
-
-    monkeypatch.setattr(Reading, "expect", expecting)
-    monkeypatch.setattr(Sweeper, "failed", launching)
-    monkeypatch.setattr(Pieces, "give", giving)
-    random = np.random.default_rng(1)
-    wide = random.integers(0, 99, (3, LENGTH)).astype(np.float32)
-    trace = np.concatenate([wide[:1], apart(5), wide[1:]])
-    reads, _ = plans("I", any_device, rows=8)
-    found, stats = mined(reads, trace)
-    assert found == mine_sequentially([Trace.of(trace)], reads.families)
-    first = steps.index("launch")
-    parts = stats.read_bytes // (5 * 4 * CHUNK) + 1
-    assert steps[:first] == [(number, [1, 2, 3, 4, 5]) for number in range(1, parts + 1)]
-    assert parts > 4
-    once = {(job.args[1], job.args[2]) for job in given}
-    assert len(once) == len(given)  # nothing is read twice
-    assert stats.read_bytes == 5 * 4 * (LENGTH - FIRST)
-    steps.clear()
-    assert mined(reads, wide)[1].read_bytes == 0
-    assert {tuple(step[1]) for step in steps if step != "launch"} <= {()}
 
 
 def test_what_fails_while_it_is_read_is_raised(any_device, monkeypatch):

@@ -25,6 +25,16 @@ def source():
     return np.random.default_rng(4).integers(0, 1 << 30, COUNT, dtype=np.int32)
 
 
+def slots(through):
+    """Count those that nobody has."""
+    return through._free.qsize() + through._unmade.qsize()
+
+
+def slots_of(threads):
+    """Give how many there may be."""
+    return staging.SLOTS_PER_THREAD * threads
+
+
 @pytest.mark.parametrize("threads", [None, 0, 3])
 def test_every_byte_arrives(pocl, source, threads):
     held = Memory(pocl).allocate("held", COUNT, np.int32)
@@ -63,7 +73,7 @@ def test_an_interrupt_leaves_no_thread_at_work(pocl, source, monkeypatch, where)
         through.write(held.buffer, source.view(np.uint8), int)
     monkeypatch.undo()
     assert through._jobs.empty()  # nothing is left for the threads to do, and none is at work:
-    assert through._free.qsize() == staging.SLOTS_PER_THREAD * through.threads
+    assert slots(through) == slots_of(through.threads)
     assert not waiting._sharing
     through.write(held.buffer, source.view(np.uint8), int)
     np.testing.assert_array_equal(held.read(), source)
@@ -86,7 +96,7 @@ def test_a_write_that_is_interrupted_anywhere(pocl, opcodes):
         assert not waiting._sharing
         through[0].write(held.buffer, source, int)
         np.testing.assert_array_equal(held.read(), source)
-        assert through[0]._free.qsize() == staging.SLOTS_PER_THREAD * through[0].threads
+        assert slots(through[0]) == slots_of(through[0].threads)
     through.clear()
     gc.collect()
     assert happens(lambda: staging.THREAD not in at_work())
@@ -124,7 +134,44 @@ def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl):
     with pytest.raises(OSError, match="unreadable"):
         send_all()
     assert len(begun) < 90
-    assert through._free.qsize() == 4  # every slot is back
+    assert slots(through) == 4  # every slot is back
+
+
+def test_slots_are_made_when_none_is_free(any_device, monkeypatch):
+    """Making one takes longer than sending a few pieces."""
+    made, pinned = [], staging.Pinned
+
+    def making(*given):
+        made.append(given)
+        return pinned(*given)
+
+    monkeypatch.setattr(staging, "Pinned", making)
+    held = Memory(any_device).allocate("held", COUNT, np.int32)
+    through = Staging(any_device, SLOT, threads=2)
+    data = np.arange(SLOT, dtype=np.uint8)
+    for _ in range(9):
+        through.write(held.buffer, data, int)
+    assert len(made) == 1
+    together = threading.Barrier(2, timeout=20)
+
+    def fill(part):
+        together.wait()
+        part[:] = data
+
+    queue = any_device.beside().queue
+    with through.pieces(queue) as pieces:
+        pieces.finish(*[pieces.send(fill, SLOT, held.buffer, SLOT * i) for i in range(2)])
+    assert len(made) == 2
+    gate = cl.UserEvent(any_device.context)
+    cl.enqueue_barrier(queue, wait_for=[gate])
+    with through.pieces(queue) as pieces:  # copies do not end, so that all slots are made
+        sent = [pieces.send(lambda _: None, SLOT, held.buffer, 0) for _ in range(7)]
+        assert happens(lambda: len(made) == slots_of(2))
+        time.sleep(0.05)
+        assert len(made) == slots_of(2)
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        pieces.finish(*sent)
+    assert slots(through) == slots_of(2)
 
 
 def test_a_slot_is_filled_anew_only_when_its_copy_has_ended(any_device):

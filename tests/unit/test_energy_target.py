@@ -1,7 +1,9 @@
 """Power held at a target, on a made-up device whose power follows a knob."""
 
+import itertools
 import math
 
+import numpy as np
 import pytest
 
 import clgraph as cg
@@ -15,7 +17,7 @@ class Clock:
 
     def __init__(self):
         self.time = 100.0
-        self.after = []
+        self.after, self.actions = [], []
 
     def now(self):
         return self.time
@@ -24,9 +26,10 @@ class Clock:
         self.time += seconds
         for follow in self.after:
             follow(seconds)
+        self.actions = [action for action in self.actions if action()]
 
-    def every(self, _period_s, _action):
-        return lambda: None
+    def every(self, _period_s, action):
+        self.actions.append(action)
 
 
 class FakeMeter:
@@ -135,3 +138,58 @@ def test_a_meter_that_stops_answering_is_one_line_in_the_log(caplog):
     assert caplog.messages == ["power is not held any more: unplugged."]
     assert len(set(seen[:250])) > 2
     assert len(set(seen[260:])) == 1
+
+
+def test_the_meter_is_read_beside_the_searches_and_only_while_somebody_looks():
+    """A reading takes milliseconds, in which the device of a thread that searches would rest."""
+    clock = Clock()
+    meter = FakeMeter(clock, lambda: 150.0)
+    reads, read = [], meter.read
+
+    def reading():
+        reads.append(clock.now())
+        return read()
+
+    meter.read = reading
+    power = PowerTarget(200.0, None, 500, 1, 1e6, meter=meter, timebase=clock)
+    power.look()
+    assert not reads
+    for _ in range(100):
+        clock.sleep(0.02)
+        power.look()
+    assert len(reads) == 100
+    begun = clock.now()
+    for _ in range(200):
+        clock.sleep(0.02)
+    assert max(reads) < begun + 2
+    assert not clock.actions
+    knob = power.knob
+    for _ in range(5):  # what passed meanwhile was another load
+        power.look()
+        clock.sleep(0.02)
+    assert power.knob == knob
+    assert len(clock.actions) == 1
+    del power
+    clock.sleep(0.02)
+    assert not clock.actions
+
+
+def test_chance_turns_no_knob():
+    """What a card shows in turn at the same knob: a fifth more and less, 0.45 s each."""
+    clock = Clock()
+
+    def draws():
+        return (157.0, 194.0)[int(clock.now() / 0.45) % 2] * (state["knob"] / 1000) ** 0.2
+
+    state = {"knob": 700.0}
+    meter = FakeMeter(clock, draws)
+    power = PowerTarget(175.5, None, 700.0, 10.0, 1e7, meter=meter, timebase=clock)
+    knobs = []
+    for _ in range(1500):
+        state["knob"] = power.look()
+        clock.sleep(0.02)
+        knobs.append(state["knob"])
+    late = knobs[500:]
+    assert sum(a != b for a, b in itertools.pairwise(late)) <= 2
+    means = np.array(late) / 1000
+    assert abs(175.5 * means**0.2 / 175.5 - 1).max() < 0.05

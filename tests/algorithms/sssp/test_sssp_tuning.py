@@ -252,10 +252,17 @@ class Follower:
 
     def __init__(self):
         self.joules, self.seen, self.moment, self.plan = 0.0, 0.0, 0.0, None
+        self.action = None
 
     def now(self):
         self.moment += 0.004
+        action, self.action = self.action, None  # which asks for the time itself
+        if action is not None and action():
+            self.action = action
         return self.moment
+
+    def every(self, _period_s, action):
+        self.action = action
 
     def watts(self):
         return 80 + 30 * math.log10(self.plan.set_point) if self.plan else 80

@@ -136,7 +136,7 @@ void bfs_parts_merge(
         const uint v0 = v;
         const int claimed0 = active;
         if (claimed0) distances[v0] = (int)level;
-        ${visiting.enqueue(1, False, visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+        ${visiting.enqueue(1, False, visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE", counts_edges=True)}
         % if counts_hubs:
         found_hubs += claimed0 && degree0 > hub_floor;
         % endif

@@ -46,10 +46,11 @@ predecessors[${v}] = (int)${u};
     ${enqueue(count, True, keep, hub_slot)}
 </%def>
 
-<%def name="enqueue(count, has_parent, keep, hub_slot)">
+## `counts_edges`: whether the sum of their edges is wanted where no entry of the queue has it.
+<%def name="enqueue(count, has_parent, keep, hub_slot, counts_edges=False)">
     % for k in range(count):
     ## Who cuts a frontier in chunks has room for no more of them than its edges take.
-    % if config.entry != "vertex" or config.pull or config.hub_degree or config.frontier.name != "vertex" or not config.exact or config.balance.scope == "grid":
+    % if counts_edges or config.entry != "vertex" or config.pull or config.hub_degree or config.frontier.name != "vertex" or not config.exact or config.balance.scope == "grid":
     if (claimed${k}) {
         % if config.entry != "vertex":
         if (eager) prefetch_global(indices + row${k});

@@ -82,6 +82,15 @@ def test_devices_of_two_platforms(form, pocl, intel):
         check_search(MIXED, source, plan.run(source))
 
 
+@pytest.mark.runtimes("intel", "pocl")
+def test_bits_of_levels_that_only_push(device):
+    """Ranks know their frontier's edges also where queues are of vertices and none pulls."""
+    config = cg.BFSConfig(frontier="status", pull=cg.pull.Never())
+    plan = DividedBFS(MIXED, same(device, 2), predecessors=True, config=config)
+    for source in MIXED_SOURCES[:2]:
+        check_search(MIXED, source, plan.run(source))
+
+
 @ONE_RUNTIME
 @pytest.mark.parametrize("form", ["candidates", "bits"])
 def test_more_parts_than_vertices(form, device):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
 from clgraph.algorithms.truss.shape import drift_of, shaped
-from clgraph.device import Mirror
+from clgraph.device import Mirror, load
 from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROUND_EDGES
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.engine.sweeps import Sweeper
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -201,8 +203,12 @@ class Peeling:
         self._claims: Allocation | None = table["claims"] if listed else None
         self._control, self._history = table["control"], table["history"]
         self._deciders = Mirror(device, self._control, 0, CONTROL_WORDS)
-        self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
-        self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
+        self._sweeper = Sweeper(device, items)
+        shape = SimpleNamespace(group_size=self._sweeper.group_size, lanes=traits.lanes)
+        program = load(
+            device, "truss/begin.cl", config=shape, control=CONTROL, control_words=CONTROL_WORDS
+        )
+        self._beginning = program.kernel("truss_begin")
 
     @staticmethod
     def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
@@ -232,12 +238,24 @@ class Peeling:
 
     def begin(self, log: SweepLog, counts: Allocation) -> None:
         """Enqueue what puts all items back, with such counts."""
-        copy(log, self.device, counts, self.counts)
-        for array in (self.status, self.numbers):
-            event = array.clear()
-            log.add(event, event)
         if self.incidence.reset:
             self.incidence.reset(log)
+        self._begin(log, counts, self.items)
+
+    def _begin(self, log: SweepLog, counts: Allocation | None, left: int) -> None:
+        """Enqueue what a run begins with, and what puts all items back if there are counts."""
+        claims = self._claims or self._control
+        self._sweeper.launch(
+            log,
+            self._beginning,
+            counts or self.counts,
+            np.uint32(self.items),
+            np.uint32(counts is not None),
+            np.uint32(left),
+            np.uint64(self.incidence.total),
+            np.uint32(self._claims.count if self._claims else 0),
+            *(self.counts, self.status, self.numbers, claims, self._control),
+        )
 
     def run(
         self,
@@ -279,13 +297,9 @@ class Peeling:
         def prepare() -> None:
             if callable(initial):
                 initial()
+                self._begin(log, None, left)
             else:
                 self.begin(log, initial)
-            self._begin_control(left)
-            copy(log, self.device, self._initial, self._control)
-            if self._claims is not None:
-                event = self._claims.clear()
-                log.add(event, event)
 
         def between() -> None:
             now = int(self._deciders.words[CONTROL["LEFT_ITEMS"]])
@@ -320,20 +334,6 @@ class Peeling:
             mode=outcome.mode,
             _noted=self._history.read_later(4 * (1 + min(stages, HISTORY_CAPACITY))),
         )
-
-    def _begin_control(self, left: int) -> None:
-        """Bring to the device what deciders begin with; writing waits, so that is kept there."""
-        if self._known == (left, self.incidence.total):
-            return
-        self._known = None
-        control = np.zeros(CONTROL_WORDS, np.uint32)
-        control[CONTROL["LEFT_ITEMS"]] = left
-        control[CONTROL["LISTED"]] = self.items
-        control[CONTROL["LEAST"]] = 2**32 - 1
-        total = np.array([self.incidence.total], np.uint64).view(np.uint32)
-        control[CONTROL["LEFT_EDGES"] :][:2] = total
-        self._initial.write(control)
-        self._known = (left, self.incidence.total)
 
     def removed_at(self, level: int, found: Peeled) -> int:
         """Count the items that went at a level of the last run."""

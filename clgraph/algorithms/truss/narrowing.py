@@ -57,6 +57,15 @@ class Supports:
         few = np.flatnonzero(self._at_least[1:] <= edges)
         return int(LEAST[few[0] + 1] if len(few) else LEAST[-1] + 1) + 2
 
+    def cliquish(self, k: int) -> bool:
+        """Whether edges of just k - 2 triangles are half of what a k-truss has at least.
+
+        A clique that hangs on little else has many of them; so do few graphs that have no such
+        truss.
+        """
+        just = self.kept(k) - self.kept(k + 1) if k - 1 < EXACT else 0
+        return 4 * just >= k * (k - 1)
+
     def bound(self, most: int) -> int:
         """Bound k: a k-truss has k (k - 1) / 2 edges, of k - 2 triangles each; or `most`."""
         some = int(np.count_nonzero(self._at_least))  # buckets up to the last that has any

@@ -295,7 +295,7 @@ class Truss(Plan):
         then = partial(edges.spread, log, peeling.numbers, held.array)
         bounds = None
         if greatest and self._greatest is not None:
-            bounds = (self._greatest.most(),) * 2
+            bounds = self._greatest.bounds(log, peeling.incidence)
         max_k, left, tried = raised(
             log, peeling, edges.supports, bounds=bounds, then=then, progress=told
         )

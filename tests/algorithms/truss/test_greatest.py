@@ -10,7 +10,9 @@ import clgraph as cg
 from clgraph.algorithms.triangles.orient import BUCKETS
 from clgraph.algorithms.truss import greatest, narrowing, peeling
 from clgraph.algorithms.truss.searching import raised
+from clgraph.algorithms.truss.tightening import Tightening
 from clgraph.device import Allocation, Kernel
+from clgraph.device.hardware.measured import Constant
 from clgraph.engine.sweeps import SweepLog
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -100,6 +102,57 @@ def test_bounds_by_supports():
             if 3 < least < 2050:
                 assert (values >= least - 3).sum() > edges
     assert (np.diff(narrowing.LEAST) > 0).all()
+
+
+@on_both
+def test_tightened_bounds(device):
+    """No bound is less than the truss number; after a round none is above the h-index."""
+    for make in (hub_and_cliques, GRAPHS["random"], GRAPHS["clique"], GRAPHS["kron"]):
+        plan = cg.Truss(make(), config="lists", device=device, clean=True)
+        max_k = plan.run().max_k
+        begins, sides = (each.read() for each in plan._peeling.incidence.arguments)
+        supports = plan._edges.supports.read()[:-1].astype(int)
+        others = supports[sides.reshape(-1, 2)[: begins[-1]]].min(axis=1)
+        rows = np.split(others, begins[1:-1])
+        first = [(np.sort(row)[::-1] >= np.arange(1, len(row) + 1)).sum() for row in rows]
+        tightening = Tightening(device, plan._memory, plan._edges.count)
+        for most in (4, max_k, 3 * max_k):
+            given = (plan._edges.supports, plan._peeling.incidence, most)
+            bound = tightening.run(SweepLog(), *given)
+            found = tightening._bounds.read()
+            assert (found + 2 >= plan._peeling.numbers.read()).all()
+            looked_at = supports >= max(most // 4, 1)
+            np.testing.assert_array_equal(found[~looked_at], supports[~looked_at])
+            assert (found[looked_at] <= np.maximum(first, most // 4)[looked_at]).all()
+            assert bound <= max(most, max(most // 4, 1) + 1)
+            assert bound >= min(max_k, most)
+            if most == 3 * max_k:
+                assert bound <= narrowed_bound(supports)
+
+
+def narrowed_bound(supports):
+    """Bound k by supports alone."""
+    ks = np.arange(2, supports.max() + 3)
+    return ks[[(supports >= k - 2).sum() >= k * (k - 1) // 2 for k in ks]].max()
+
+
+@on_both
+def test_guesses_of_tightened_bounds(device, monkeypatch):
+    """Fewer of them have no truss; where a clique bounds k nothing is tightened."""
+    for make, tightens in ((GRAPHS["kron"], True), (lambda: cg.generate.complete(9), False)):
+        probes = {}
+        for on in (False, True):
+            monkeypatch.setattr(greatest, "TIGHTENED", Constant("", "", on))
+            plan = cg.Truss(make(), device=device, clean=True)
+            numbers = truss_numbers_of(plan.simple)
+            for prepare in (False, True):
+                found = plan.run(greatest=True, prepare=prepare)
+                assert found.max_k == numbers.max()
+                np.testing.assert_array_equal(found.mask, numbers == numbers.max())
+                assert 2 * found.count == (numbers == numbers.max()).sum()
+            probes[on] = found.stats.probes
+        assert (probes[True][0] < probes[False][0]) == tightens
+        assert len(probes[True]) <= len(probes[False])
 
 
 @on_both

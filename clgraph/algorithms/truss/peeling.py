@@ -157,7 +157,7 @@ class Peeling:
         may_drift = not ordered and (incidence.kind != "lists" or incidence.claimed)
         drift = drift_of(config, traits, incidence.kind, incidence.max_degree) if may_drift else 0
         resolved = resolve_stages(
-            shaped(config, traits, incidence.kind),
+            shaped(config, traits, incidence.kind, drift),
             traits,
             incidence.total,
             entry="vertex",

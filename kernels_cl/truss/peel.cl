@@ -131,8 +131,9 @@ ${stage.parameters()}\
     if (now.mode == FIND) {
         uint least = NO_COUNT;
         <%self:each_left>
+            const uint known = counts[x];   // comes along with the status, though of some it is not wanted
             const int alive = active && status[x] == ALIVE;
-            const uint count = alive ? counts[x] : NO_COUNT;
+            const uint count = alive ? known : NO_COUNT;
             const int under = alive && count <= now.level;
             if (under) {
                 ${incidence.remove('x', 'fresh')}

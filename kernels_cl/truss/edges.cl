@@ -33,13 +33,14 @@ ${ranks.bucket()}
 % endif
 </%def>\
 
-## A SIMD group takes a row; body sees u, row, its place, k, the edge's place in it, and its number.
+## So many lanes take a row as suits most; body sees u, row, its place, k, the edge's place in it, and its
+## number.
 <%def name="each_edge()">
-    const uint units = (uint)get_num_groups(0) * GROUP_LANES;
-    for (uint u = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP; u < n; u += units) {
+    const uint units = (uint)get_global_size(0) / ${config.abreast}u;
+    for (uint u = (uint)get_global_id(0) / ${config.abreast}u; u < n; u += units) {
         const offset_t row = begins[u];
         const uint length = outs[u], first = firsts[u];
-        for (uint k = lane_id(); k < length; k += LANES) {
+        for (uint k = lane_id() % ${config.abreast}u; k < length; k += ${config.abreast}u) {
             const uint number = first + k;
             ${caller.body()}
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from clgraph.primitives.stages import Scan
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.triangles.config import Resolved
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.sweeps import SweepLog
@@ -31,10 +33,19 @@ __all__ = ["Edges"]
 
 KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark", "claim")
 
+LEAST_ABREAST, MOST_IN_TURN = 4, 64  # lanes of a row, and edges that each of the longest row's has
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
 SIDE_BYTES = 8  # of an edge's list, for each of its triangles
 PLACE_BYTES = 4  # beside that, where triangles are claimed
 LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle goes
+
+
+def _lanes_of_row(graph: Graph | HeldRows, config: Resolved) -> int:
+    """Give how many lanes walk an orientation's row: as many as a row has edges, in the mean."""
+    # Where edges are turned to the greater degree, no row has more than that many vertices of its own.
+    longest = min(graph.max_degree, math.isqrt(graph.m)) if config.renamed else graph.max_degree
+    wanted = max(graph.m / (2 * graph.n), longest / MOST_IN_TURN, LEAST_ABREAST)
+    return min(config.lanes, 1 << math.ceil(math.log2(wanted)))
 
 
 class Edges:
@@ -92,10 +103,12 @@ class Edges:
             lanes=config.lanes,
             wide_offsets=config.wide_offsets,
             renamed=config.renamed,
+            abreast=_lanes_of_row(graph, config),
         )
         program = load(device, "truss/edges.cl", config=plain, BUCKETS=BUCKETS)
         self._kernels = {name: program.kernel(f"edges_{name}") for name in KERNELS}
-        self._sweeper = Sweeper(device, graph.n, config.group_size)
+        items = max(graph.n * plain.abreast, self.count)
+        self._sweeper = Sweeper(device, items, config.group_size)
         self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)

@@ -27,7 +27,7 @@ GREATEST_K = np.append(LEAST[1:], 2**32) + 1  # the last k whose k - 2 is in the
 # Of the edges, that a smaller graph may have; each is tried where that before holds nothing.
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 STEADY = 0.9  # of the edges of a smaller graph; where more stay it is not made smaller still
-FEW_TRIANGLES = 1 << 22  # are listed in the time of another count
+FEW_TRIANGLES = 1 << 23  # are listed in the time of another count
 
 
 class Supports:

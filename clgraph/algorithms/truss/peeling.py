@@ -11,12 +11,11 @@ import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
 from clgraph.algorithms.truss.shape import drift_of, shaped
-from clgraph.device import Mirror, load
+from clgraph.device import Mirror
 from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROUND_EDGES
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.sweeps import Sweeper
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -50,10 +49,14 @@ CONTROL = {
     "DRIFTED_EDGES": 14,
 }
 CONTROL_WORDS = 16
+# What a run finds there, and leaves so; it begins with the others itself.
+INITIAL_CONTROL = np.zeros(CONTROL_WORDS, np.uint32)
+INITIAL_CONTROL[CONTROL["LEAST"]] = 2**32 - 1
 NO_LEVEL = 2**32 - 2  # above every level
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
+FIND_AHEAD = 4  # items whose counts a lane asks for at once
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
 # Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether
@@ -168,9 +171,11 @@ class Peeling:
         several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
         single_group = several and not drift
         table = self._table(incidence, items, offset, RECOUNT[config.removal])
-        if drift and incidence.kind == "lists":
+        claiming = drift > 0 and incidence.kind == "lists"
+        if claiming:
             words = -(-max(incidence.total, 1) // 32)
             table.array("uint", "claims", words, "in/out: a bit for each triangle", "shared")
+            table.number("uint", "claim_words", words)
         if ordered:
             table.array("uint", "removals", items, "[n] out, where removed: in which order")
         self._stages = compile_stages(
@@ -187,6 +192,8 @@ class Peeling:
             few_edges=ONE_GROUP_EDGES.on(traits),
             drift=drift,
             drift_items=PEELING_DRIFT.on(traits)[1],
+            claiming=claiming,
+            find_ahead=1 if traits.lanes == 1 else FIND_AHEAD,
             STAMPS=STAMPS,
             control=CONTROL,
             row_type=incidence.row_type,
@@ -199,16 +206,10 @@ class Peeling:
         self.numbers = table["numbers"]
         self.removals: Allocation | None = table["removals"] if ordered else None
         self.drift = drift
-        listed = drift and incidence.kind == "lists"
-        self._claims: Allocation | None = table["claims"] if listed else None
         self._control, self._history = table["control"], table["history"]
         self._deciders = Mirror(device, self._control, 0, CONTROL_WORDS)
-        self._sweeper = Sweeper(device, items)
-        shape = SimpleNamespace(group_size=self._sweeper.group_size, lanes=traits.lanes)
-        program = load(
-            device, "truss/begin.cl", config=shape, control=CONTROL, control_words=CONTROL_WORDS
-        )
-        self._beginning = program.kernel("truss_begin")
+        self._claims: Allocation | None = table["claims"] if claiming else None
+        self._settled = False  # whether deciders' words are as a run begins with
 
     @staticmethod
     def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
@@ -218,6 +219,10 @@ class Peeling:
             table.given(*row)
         table.number("uint", "n", items, "items")
         note = "items with counts up to a level are below it"
+        table.given("uint", "initial", "[n] counts, where all items begin anew", "read")
+        table.given("uint", "anew", "whether they do")
+        table.given("uint", "all_items", "that are there at first")
+        table.given("ulong", "all_edges", "lengths of all rows together")
         table.given("uint", "first_level", note)
         table.given("uint", "last_level")
         table.number("uint", "offset", offset, "of an item's number from the level it goes at")
@@ -237,25 +242,13 @@ class Peeling:
         return table
 
     def begin(self, log: SweepLog, counts: Allocation) -> None:
-        """Enqueue what puts all items back, with such counts."""
+        """Enqueue what puts all items back, with such counts, for whoever does not run."""
+        copy(log, self.device, counts, self.counts)
+        for array in (self.status, self.numbers):
+            event = array.clear()
+            log.add(event, event)
         if self.incidence.reset:
             self.incidence.reset(log)
-        self._begin(log, counts, self.items)
-
-    def _begin(self, log: SweepLog, counts: Allocation | None, left: int) -> None:
-        """Enqueue what a run begins with, and what puts all items back if there are counts."""
-        claims = self._claims or self._control
-        self._sweeper.launch(
-            log,
-            self._beginning,
-            counts or self.counts,
-            np.uint32(self.items),
-            np.uint32(counts is not None),
-            np.uint32(left),
-            np.uint64(self.incidence.total),
-            np.uint32(self._claims.count if self._claims else 0),
-            *(self.counts, self.status, self.numbers, claims, self._control),
-        )
 
     def run(
         self,
@@ -297,9 +290,14 @@ class Peeling:
         def prepare() -> None:
             if callable(initial):
                 initial()
-                self._begin(log, None, left)
-            else:
-                self.begin(log, initial)
+                if self._claims is not None:  # a run that begins anew forgets them by itself
+                    event = self._claims.clear()
+                    log.add(event, event)
+            elif self.incidence.reset:
+                self.incidence.reset(log)
+            if not self._settled:
+                self._control.write(INITIAL_CONTROL)
+            self._settled = False
 
         def between() -> None:
             now = int(self._deciders.words[CONTROL["LEFT_ITEMS"]])
@@ -310,6 +308,10 @@ class Peeling:
         outcome = self._stages.run(
             {
                 **self.incidence.bound,
+                "initial": self.counts if callable(initial) else initial,
+                "anew": np.uint32(not callable(initial)),
+                "all_items": np.uint32(left),
+                "all_edges": np.uint64(self.incidence.total),
                 "first_level": np.uint32(first),
                 "last_level": np.uint32(last),
                 "quorum": np.uint32(quorum),
@@ -319,6 +321,7 @@ class Peeling:
             restart=prepare,
             beside=self._deciders,
         )
+        self._settled = True
         log.add(*outcome.events, outcome.launches)
         control = self._deciders.words.copy()
         stages = int(control[CONTROL["ROUNDS"]])

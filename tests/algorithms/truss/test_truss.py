@@ -317,6 +317,31 @@ def test_pauses_between_rounds(device, monkeypatch):
 
 
 @on_both
+def test_a_run_after_one_that_was_broken_off(device, monkeypatch):
+    """A run begins with nothing of what another has left half done."""
+    monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
+    plan = cg.Truss(dense(), device=device)
+
+    def stop(done, total, _):
+        if 0 < done < total:
+            raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(progress=stop)
+        np.testing.assert_array_equal(plan.run().numbers, expected(dense))
+
+
+@on_both
+def test_an_order_of_removals_begins_anew(device):
+    plan = cg.Truss(dense(), device=device, ordered=True)
+    for _ in range(2):
+        plan.run()
+        places = np.sort(plan.removals()).reshape(-1, 2)  # of both directions
+        np.testing.assert_array_equal(places, np.arange(dense().m // 2)[:, None] + [0, 0])
+
+
+@on_both
 @pytest.mark.slow_on("pocl")  # compiles work-groups of several for long
 @pytest.mark.parametrize("way", WAYS)
 def test_rounds_of_one_group(way, device, monkeypatch):

@@ -21,6 +21,7 @@ from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import Peeling
+from clgraph.algorithms.truss.tightening import Tightening
 from clgraph.cluster.ranks.comm import Together
 from clgraph.device import Memory
 from clgraph.engine.resident import resident
@@ -49,6 +50,7 @@ __all__ = [
     "primitive",
     "ranking",
     "shape",
+    "tighten",
     "totals",
     "verified",
     "vertices",
@@ -236,6 +238,11 @@ def peel(graph: Graph, incidence: str, device: Device) -> object:
     kind, _, ordered = incidence.partition("-")
     whole = Incidence(kind, (), 6 * edges)
     return Peeling(TrussConfig(), device, memory, edges, whole, 2, ordered=bool(ordered))
+
+
+def tighten(graph: Graph, bound: str, device: Device) -> object:  # noqa: ARG001 (the one there is)
+    """Build what tightens bounds of truss numbers."""
+    return Tightening(device, Memory(device), graph.m // 2)
 
 
 def changing(graph: Graph, what: str, device: Device) -> object:

@@ -160,6 +160,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "truss", TrussConfig.presets(), _by_preset(cg.truss_numbers, clean=True), ("kron", "grid")
     ),
     Algorithm("truss-peel", ("rows", "lists", "rows-ordered"), building.peel, ("kron",)),
+    Algorithm("truss-bounds", ("h-index",), building.tighten, ("kron",)),
     Algorithm("cores", CoresConfig.presets(), _by_preset(cg.core_numbers, clean=True), ("kron",)),
     Algorithm("ranking", ("pagerank", "several", "eigenvector", "hits", "spmv"), building.ranking),
     Algorithm(

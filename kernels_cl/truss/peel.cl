@@ -9,6 +9,7 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="finding" file="/truss/find.mako"/>
 <%namespace name="drift_rounds" file="/truss/drift.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
 <%namespace name="rounds" file="/truss/rounds.mako"/>
@@ -44,7 +45,7 @@ ${stage.constants(stages, "u")}\
 #define GONE 255u
 #define STAMPS ${STAMPS}u
 // The stage word's `stamp`: the stamp that this stage gives, and whether a COUNT is to follow; its
-// `list`: which list of those left is there.
+// `list`: which list of those left is there; of all, and nothing is known yet, where a run begins.
 #define STAMP(stamp) ((stamp) & 255u)
 #define COUNTING 256u
 #define AFTER(stamp) ((stamp) % STAMPS + 1u)
@@ -55,7 +56,10 @@ ${stage.constants(stages, "u")}\
 #define NO_LIST 0u
 #define EVEN_LIST 1u
 #define ODD_LIST 2u
+#define UNBEGUN 3u
 #define NO_COUNT 0xffffffffu
+// A list that is not longer is scanned no faster when half of it has been dropped.
+#define SCANNED_AT_ONCE (${find_ahead}u * GROUP_SIZE * now.members)
 ${stage.constants(control)}\
 ${incidence.declarations()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
@@ -76,7 +80,7 @@ ${stage.parameters()}\
     // FIND, since whatever begins is in the first kernel, where there are several.
     const int resumed = dropping == 1u;
     stage_t first_stage = stage_first(FIND);
-    first_stage.list = NO_LIST;
+    first_stage.list = UNBEGUN;
     first_stage.length = resumed ? 0u : n;
     first_stage.stamp = 1u;
     first_stage.level = first_level;
@@ -129,20 +133,10 @@ ${stage.parameters()}\
     ${queue.begin_stage()}
     % if "FIND" in rendered:
     if (now.mode == FIND) {
-        uint least = NO_COUNT;
-        <%self:each_left>
-            const int alive = active && status[x] == ALIVE;
-            const uint count = alive ? counts[x] : NO_COUNT;
-            const int under = alive && count <= now.level;
-            if (under) {
-                ${incidence.remove('x', 'fresh')}
-            } else least = min(least, count);
-            ${queue.push("under", "x", "queue_to")}
-        </%self:each_left>
-        ${queue.end_stage("queue_to", "0")}
-        lane_converge();
-        const uint least_here = lane_reduce_min(least);
-        if (lane_id() == 0u && least_here < control[LEAST]) atomic_min(&control[LEAST], least_here);
+<%
+    size = capture(self.tile, "LANES", f"{config.fill_tile}u")
+%>\
+        ${finding.find(size)}
     }
     % endif
     % if "PEEL" in rendered:

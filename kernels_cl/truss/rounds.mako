@@ -14,7 +14,18 @@
 
 <%def name="next_stage()">
     fence_device();
-    const int begins_run = control[ROUNDS] == 0u;
+    const int begins_run = now.list == UNBEGUN;
+    if (begins_run) {
+        // The other words are as the run before has left them.
+        next.list = NO_LIST;
+        control[ROUNDS] = 0u;
+        control[FRONTIER] = 0u;
+        control[LEFT_ITEMS] = all_items;
+        control[LISTED] = n;
+        *(volatile __global ulong *)(control + LEFT_EDGES) = all_edges;
+        *(volatile __global ulong *)(control + PENDING_EDGES) = 0ul;
+        *(volatile __global ulong *)(control + VISITED) = 0ul;
+    }
     const uint rounds = control[ROUNDS] + 1u;
     uint left = control[LEFT_ITEMS], listed = control[LISTED], frontier = control[FRONTIER];
     ulong left_edges = *(volatile __global ulong *)(control + LEFT_EDGES);
@@ -74,7 +85,7 @@
 ## Sets the mode of `next`, and over how much it goes, after a stage or rounds of one group.
 <%def name="choose()">
     const int counting = (next.stamp & COUNTING) != 0u, settled = find || counting;
-    const int sparse = listed / 2u >= left || (counting && next.list == NO_LIST);
+    const int sparse = (listed / 2u >= left ${'' if incident == 'rows' else '&& (counting || listed > SCANNED_AT_ONCE)'}) || (counting && next.list == NO_LIST);
     if (resumed && rounds <= 2u) {
         next.mode = rounds == 1u ? WRAP : COMPACT;
         next.length = n;
@@ -183,5 +194,8 @@
     *(volatile __global ulong *)(control + PENDING_EDGES) = pending;
     *(volatile __global ulong *)(control + VISITED) = visited;
     *(volatile __global ulong *)(state + WORK) = pause ? 0ul : work;
+    % if ordered:
+    if (done) control[REMOVALS] = 0u;
+    % endif
     state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
 </%def>

@@ -5,6 +5,8 @@ import pytest
 from peeling import core_numbers_of, hub_and_cliques, random_graph, truss_numbers_of, tube
 
 import clgraph as cg
+from clgraph.algorithms.truss.tightening import Tightening
+from clgraph.engine.sweeps import SweepLog
 
 pytestmark = pytest.mark.gpu
 
@@ -36,6 +38,18 @@ def test_truss_numbers(name, preset, gpu):
     for k in {3, 4, int(expected.max()), int(expected.max()) + 1}:
         truss = cg.k_truss(plan.simple, k, config=preset, device=gpu)
         np.testing.assert_array_equal(truss.mask, expected >= k)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_tightened_bounds(name, gpu):
+    """Whatever was read of others while they fell, no bound is less than the number."""
+    plan = cg.Truss(SMALL[name](), config="lists", device=gpu, clean=True)
+    max_k = plan.run().max_k
+    tightening = Tightening(gpu, plan._memory, plan._edges.count)
+    for _ in range(5):
+        given = (plan._edges.supports, plan._peeling.incidence, 3 * max_k)
+        assert max_k <= tightening.run(SweepLog(), *given) <= 3 * max_k
+        assert (tightening._bounds.read() + 2 >= plan._peeling.numbers.read()).all()
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -204,6 +204,7 @@ def test_the_peel_of_trusses_keeps_the_registers_of_wide_groups(tmp_path):
         re.search(r"uint (generation, .*);", what.source)[1]
         for plan in plans(["truss-peel"])
         for what in texts_of("h200", plan)
+        if what.label == PEEL
     }
     assert stage.split(", ")[5:] == ["queue", "list", "length", "stamp", "level"]
     name, source = program("h200", PEEL, "truss-peel", "rows")

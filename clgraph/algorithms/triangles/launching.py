@@ -169,6 +169,10 @@ class Counting:
 
     def ranges(self, first: int, end: int) -> Iterator[tuple[np.uint32, np.uint32]]:
         """Cut vertices into ranges of about the same edges."""
+        if self.slices == 1:
+            if first < end:
+                yield np.uint32(first), np.uint32(end)
+            return
         cuts = np.linspace(first, end, self.slices + 1).astype(np.uint32)
         for one, other in pairwise(cuts):
             if one < other:

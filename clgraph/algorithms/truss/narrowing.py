@@ -27,7 +27,7 @@ GREATEST_K = np.append(LEAST[1:], 2**32) + 1  # the last k whose k - 2 is in the
 # Of the edges, that a smaller graph may have; each is tried where that before holds nothing.
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 STEADY = 0.9  # of the edges of a smaller graph; where more stay it is not made smaller still
-FEW_TRIANGLES = 1 << 22  # are listed in the time of another count
+FEW_TRIANGLES = 1 << 23  # are listed in the time of another count
 
 
 class Supports:
@@ -56,6 +56,15 @@ class Supports:
         """Give a k above 2, the least by buckets, that `kept` is so many edges of at most."""
         few = np.flatnonzero(self._at_least[1:] <= edges)
         return int(LEAST[few[0] + 1] if len(few) else LEAST[-1] + 1) + 2
+
+    def cliquish(self, k: int) -> bool:
+        """Whether edges of just k - 2 triangles are half of what a k-truss has at least.
+
+        A clique that hangs on little else has many of them; so do few graphs that have no such
+        truss.
+        """
+        just = self.kept(k) - self.kept(k + 1) if k - 1 < EXACT else 0
+        return 4 * just >= k * (k - 1)
 
     def bound(self, most: int) -> int:
         """Bound k: a k-truss has k (k - 1) / 2 edges, of k - 2 triangles each; or `most`."""
@@ -113,7 +122,7 @@ class Narrowing:
             rows, smaller = self._held(level, m)
             edges.keep(log, k - 2, rows)
             edges = smaller
-            edges.fill(log, anew=True)
+            edges.fill(log, anew=True, counted=True)
             supports = Supports(edges.histogram(log))
             edges.finish()
             most = supports.bound(most)

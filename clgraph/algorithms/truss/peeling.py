@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROU
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.engine.sweeps import SweepLog
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.truss.incidence import Incidence
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["NO_LEVEL", "STATE_BYTES", "Peeled", "Peeling", "copy"]
+__all__ = ["NO_LEVEL", "STATE_BYTES", "Following", "Peeled", "Peeling", "copy"]
 
 STAGES = ("FIND", "PEEL", "CLEAR", "COUNT", "COMPACT", "WRAP", "ROWS")
 STAMPS = 250  # rounds that a byte tells apart, beside alive and gone; even
@@ -48,10 +48,15 @@ CONTROL = {
     "DRIFTED_EDGES": 14,
 }
 CONTROL_WORDS = 16
+# What a run finds there, and leaves so; it begins with the others itself.
+INITIAL_CONTROL = np.zeros(CONTROL_WORDS, np.uint32)
+INITIAL_CONTROL[CONTROL["LEAST"]] = 2**32 - 1
 NO_LEVEL = 2**32 - 2  # above every level
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
+FIND_AHEAD = 4  # items whose counts a lane asks for at once
+ABREAST = {"neighbours": 4, "lists": 1}  # elements of rows that a lane that drifts asks for at once
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
 # Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether
@@ -102,6 +107,36 @@ class Peeled:
         took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
         rounds["milliseconds"] = took if noted[1:, 3].any() else np.nan
         return rounds
+
+
+class Following(NamedTuple):
+    """What follows a run.
+
+    Attributes
+    ----------
+    enqueue : callable
+        Enqueues it in a log.
+    wanted : callable
+        Whether it is to, by `left` and `level` of what came of the run; on a card it is enqueued
+        before that is known.
+    """
+
+    enqueue: Callable[[SweepLog], object]
+    wanted: Callable[[int, int], bool]
+
+
+class Look(Mirror):
+    """Host copy of deciders' words, with the first of which in a run goes what is to follow it."""
+
+    follow: Callable[[], object] | None = None
+
+    def enqueue(self) -> cl.Event:
+        """Copy the words, and then enqueue what follows, if that has not been done."""
+        event = super().enqueue()
+        follow, self.follow = self.follow, None
+        if follow:
+            follow()
+        return event
 
 
 def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) -> None:
@@ -155,7 +190,7 @@ class Peeling:
         may_drift = not ordered and (incidence.kind != "lists" or incidence.claimed)
         drift = drift_of(config, traits, incidence.kind, incidence.max_degree) if may_drift else 0
         resolved = resolve_stages(
-            shaped(config, traits, incidence.kind),
+            shaped(config, traits, incidence.kind, drift),
             traits,
             incidence.total,
             entry="vertex",
@@ -166,9 +201,11 @@ class Peeling:
         several = resolved.group_size > resolved.lanes and resolved.kernels == "fused"
         single_group = several and not drift
         table = self._table(incidence, items, offset, RECOUNT[config.removal])
-        if drift and incidence.kind == "lists":
+        claiming = drift > 0 and incidence.kind == "lists"
+        if claiming:
             words = -(-max(incidence.total, 1) // 32)
             table.array("uint", "claims", words, "in/out: a bit for each triangle", "shared")
+            table.number("uint", "claim_words", words)
         if ordered:
             table.array("uint", "removals", items, "[n] out, where removed: in which order")
         self._stages = compile_stages(
@@ -185,6 +222,9 @@ class Peeling:
             few_edges=ONE_GROUP_EDGES.on(traits),
             drift=drift,
             drift_items=PEELING_DRIFT.on(traits)[1],
+            claiming=claiming,
+            wide=ABREAST.get(incidence.kind, 1) if traits.lanes > 1 else 1,
+            find_ahead=1 if traits.lanes == 1 else FIND_AHEAD,
             STAMPS=STAMPS,
             control=CONTROL,
             row_type=incidence.row_type,
@@ -197,12 +237,11 @@ class Peeling:
         self.numbers = table["numbers"]
         self.removals: Allocation | None = table["removals"] if ordered else None
         self.drift = drift
-        listed = drift and incidence.kind == "lists"
-        self._claims: Allocation | None = table["claims"] if listed else None
         self._control, self._history = table["control"], table["history"]
-        self._deciders = Mirror(device, self._control, 0, CONTROL_WORDS)
-        self._initial = memory.allocate("initial_control", CONTROL_WORDS, np.uint32)
-        self._known: tuple[int, int] | None = None  # how many items, and rows' lengths, that is for
+        self._deciders = Look(device, self._control, 0, CONTROL_WORDS)
+        self.ahead = not traits.is_cpu  # where work that was in vain costs less than a wait
+        self._claims: Allocation | None = table["claims"] if claiming else None
+        self._settled = False  # whether deciders' words are as a run begins with
 
     @staticmethod
     def _table(incidence: Incidence, items: int, offset: int, recounting: int) -> Table:
@@ -212,6 +251,10 @@ class Peeling:
             table.given(*row)
         table.number("uint", "n", items, "items")
         note = "items with counts up to a level are below it"
+        table.given("uint", "initial", "[n] counts, where all items begin anew", "read")
+        table.given("uint", "anew", "whether they do")
+        table.given("uint", "all_items", "that are there at first")
+        table.given("ulong", "all_edges", "lengths of all rows together")
         table.given("uint", "first_level", note)
         table.given("uint", "last_level")
         table.number("uint", "offset", offset, "of an item's number from the level it goes at")
@@ -231,7 +274,7 @@ class Peeling:
         return table
 
     def begin(self, log: SweepLog, counts: Allocation) -> None:
-        """Enqueue what puts all items back, with such counts."""
+        """Enqueue what puts all items back, with such counts, for whoever does not run."""
         copy(log, self.device, counts, self.counts)
         for array in (self.status, self.numbers):
             event = array.clear()
@@ -249,7 +292,7 @@ class Peeling:
         quorum: int = 0,
         resumed: bool = False,
         progress: Progress | None = None,
-        then: Callable[[int, int], object] | None = None,
+        then: Following | None = None,
     ) -> Peeled:
         """Remove items, level by level.
 
@@ -271,31 +314,37 @@ class Peeling:
             that run removed.
         progress : callable or True, optional
             Called with how many items have gone, between launches.
-        then : callable, optional
-            Called with `left` and `level` of what came of it, before the host asks for rounds;
-            enqueues what follows.
+        then : Following, optional
+            What follows, enqueued before the host asks for rounds.
         """
 
         def prepare() -> None:
             if callable(initial):
                 initial()
-            else:
-                self.begin(log, initial)
-            self._begin_control(left)
-            copy(log, self.device, self._initial, self._control)
-            if self._claims is not None:
-                event = self._claims.clear()
-                log.add(event, event)
+                if self._claims is not None:  # a run that begins anew forgets them by itself
+                    event = self._claims.clear()
+                    log.add(event, event)
+            elif self.incidence.reset:
+                self.incidence.reset(log)
+            if not self._settled:
+                self._control.write(INITIAL_CONTROL)
+            self._settled = False
 
         def between() -> None:
             now = int(self._deciders.words[CONTROL["LEFT_ITEMS"]])
             report_progress(progress, self.items - now, self.items, "peeling")
 
         prepare()
+        follows = SweepLog()
+        self._deciders.follow = partial(then.enqueue, follows) if then and self.ahead else None
         first, last = levels
         outcome = self._stages.run(
             {
                 **self.incidence.bound,
+                "initial": self.counts if callable(initial) else initial,
+                "anew": np.uint32(not callable(initial)),
+                "all_items": np.uint32(left),
+                "all_edges": np.uint64(self.incidence.total),
                 "first_level": np.uint32(first),
                 "last_level": np.uint32(last),
                 "quorum": np.uint32(quorum),
@@ -305,13 +354,16 @@ class Peeling:
             restart=prepare,
             beside=self._deciders,
         )
+        self._settled = True
         log.add(*outcome.events, outcome.launches)
         control = self._deciders.words.copy()
         stages = int(control[CONTROL["ROUNDS"]])
         stay = int(control[CONTROL["LEFT_ITEMS"]])
         left, level = 0 if stay < quorum else stay, int(control[CONTROL["LAST_LEVEL"]])
-        if then:
-            then(left, level)
+        if outcome.launches == 1 and then and self.ahead:
+            log.add_all(follows)
+        elif then and then.wanted(left, level):
+            then.enqueue(log)
         return Peeled(
             left=left,
             level=level,
@@ -320,20 +372,6 @@ class Peeling:
             mode=outcome.mode,
             _noted=self._history.read_later(4 * (1 + min(stages, HISTORY_CAPACITY))),
         )
-
-    def _begin_control(self, left: int) -> None:
-        """Bring to the device what deciders begin with; writing waits, so that is kept there."""
-        if self._known == (left, self.incidence.total):
-            return
-        self._known = None
-        control = np.zeros(CONTROL_WORDS, np.uint32)
-        control[CONTROL["LEFT_ITEMS"]] = left
-        control[CONTROL["LISTED"]] = self.items
-        control[CONTROL["LEAST"]] = 2**32 - 1
-        total = np.array([self.incidence.total], np.uint64).view(np.uint32)
-        control[CONTROL["LEFT_EDGES"] :][:2] = total
-        self._initial.write(control)
-        self._known = (left, self.incidence.total)
 
     def removed_at(self, level: int, found: Peeled) -> int:
         """Count the items that went at a level of the last run."""

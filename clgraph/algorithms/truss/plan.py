@@ -248,7 +248,7 @@ class Truss(Plan):
         """Find what was asked for in a graph with edges."""
         edges, simple = self._edges, self.simple
         if prepare or edges.stale:
-            edges.fill(parts["count"], anew=prepare)
+            edges.fill(parts["count"], anew=prepare, counted=greatest)
             log.add_all(parts["count"])
         if greatest and not edges.bare and Greatest.may_run(self.config, simple):
             if self._greatest is None:
@@ -292,10 +292,10 @@ class Truss(Plan):
         """Find the numbers of all edges, or from them which edges have the greatest."""
         edges = self._edges
         held = self._results.lend()
-        then = partial(edges.spread, log, peeling.numbers, held.array)
+        then = partial(edges.spread, values=peeling.numbers, target=held.array)
         bounds = None
         if greatest and self._greatest is not None:
-            bounds = (self._greatest.most(),) * 2
+            bounds = self._greatest.bounds(log, peeling.incidence)
         max_k, left, tried = raised(
             log, peeling, edges.supports, bounds=bounds, then=then, progress=told
         )

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["drift_of", "lists_claimed", "shaped"]
 
 
-def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str) -> PeelingConfig:
+def shaped(config: PeelingConfig, traits: DeviceTraits, kind: str, drift: int) -> PeelingConfig:
     """Give cores the shape of launch that suits them, where none was asked for."""
-    wanted = CORES_GROUP.on(traits)  # trusses would be the slower for it
+    wanted = CORES_GROUP.on(traits)[drift > 0]  # trusses would be the slower for it
     if kind != "neighbours" or config.schedule is not None or not wanted:
         return config
     size = min(wanted, traits.max_group_size)

@@ -263,16 +263,22 @@ ONE_GROUP_EDGES = Constant(
     neutral=4096,
 )
 CORES_GROUP = Constant(
-    "work-items of the one group of a unit that peels cores; 0: as many groups as fit",
-    "h200-20261122-truss.json, 43f42e2: 0.71 to 0.84 of the time on five graphs",
-    neutral=0,
-    h200=512,
+    "work-items of the one group of a unit that peels cores, and where it drifts; 0: many groups",
+    "h200-20261122-truss.json: 0.71 to 0.84 of the time; a2adb3d: 0.81 and 0.88 where they drift",
+    neutral=(0, 0),
+    h200=(512, 1024),
+)
+TIGHTENED = Constant(
+    "whether bounds of truss numbers are tightened before a k is guessed",
+    "2baf407: a guess that has no truss takes 0.4 ms on an H100; on two cores less than tightening",
+    neutral=False,
+    h200=True,
 )
 PEELING_DRIFT = Constant(
     "rounds that SIMD groups go on by themselves, and up to how many items in a round",
-    "fa42e0e and a patch: 0.52 of the time of trusses and 0.46 of that of cores on a mesh",
+    "fa42e0e and a patch: half of the time on a mesh; 047fe7b: 256 slow its cores 2.3-fold",
     neutral=(0, 1 << 15),
-    h200=(64, 1 << 15),
+    h200=(64, 1 << 20),
 )
 DRIFT_DEGREE = Constant(
     "largest degree of graphs whose trusses and whose cores drift: longer rows hold up their group",

@@ -1,7 +1,5 @@
 """The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
@@ -10,7 +8,9 @@ import clgraph as cg
 from clgraph.algorithms.triangles.orient import BUCKETS
 from clgraph.algorithms.truss import greatest, narrowing, peeling
 from clgraph.algorithms.truss.searching import raised
+from clgraph.algorithms.truss.tightening import Tightening
 from clgraph.device import Allocation, Kernel
+from clgraph.device.hardware.measured import Constant
 from clgraph.engine.sweeps import SweepLog
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -103,6 +103,57 @@ def test_bounds_by_supports():
 
 
 @on_both
+def test_tightened_bounds(device):
+    """No bound is less than the truss number; after a round none is above the h-index."""
+    for make in (hub_and_cliques, GRAPHS["random"], GRAPHS["clique"], GRAPHS["kron"]):
+        plan = cg.Truss(make(), config="lists", device=device, clean=True)
+        max_k = plan.run().max_k
+        begins, sides = (each.read() for each in plan._peeling.incidence.arguments)
+        supports = plan._edges.supports.read()[:-1].astype(int)
+        others = supports[sides.reshape(-1, 2)[: begins[-1]]].min(axis=1)
+        rows = np.split(others, begins[1:-1])
+        first = [(np.sort(row)[::-1] >= np.arange(1, len(row) + 1)).sum() for row in rows]
+        tightening = Tightening(device, plan._memory, plan._edges.count)
+        for most in (4, max_k, 3 * max_k):
+            given = (plan._edges.supports, plan._peeling.incidence, most)
+            bound = tightening.run(SweepLog(), *given)
+            found = tightening._bounds.read()
+            assert (found + 2 >= plan._peeling.numbers.read()).all()
+            looked_at = supports >= max(most // 4, 1)
+            np.testing.assert_array_equal(found[~looked_at], supports[~looked_at])
+            assert (found[looked_at] <= np.maximum(first, most // 4)[looked_at]).all()
+            assert bound <= max(most, max(most // 4, 1) + 1)
+            assert bound >= min(max_k, most)
+            if most == 3 * max_k:
+                assert bound <= narrowed_bound(supports)
+
+
+def narrowed_bound(supports):
+    """Bound k by supports alone."""
+    ks = np.arange(2, supports.max() + 3)
+    return ks[[(supports >= k - 2).sum() >= k * (k - 1) // 2 for k in ks]].max()
+
+
+@on_both
+def test_guesses_of_tightened_bounds(device, monkeypatch):
+    """Fewer of them have no truss; where a clique bounds k nothing is tightened."""
+    for make, tightens in ((GRAPHS["kron"], True), (lambda: cg.generate.complete(9), False)):
+        probes = {}
+        for on in (False, True):
+            monkeypatch.setattr(greatest, "TIGHTENED", Constant("", "", on))
+            plan = cg.Truss(make(), device=device, clean=True)
+            numbers = truss_numbers_of(plan.simple)
+            for prepare in (False, True):
+                found = plan.run(greatest=True, prepare=prepare)
+                assert found.max_k == numbers.max()
+                np.testing.assert_array_equal(found.mask, numbers == numbers.max())
+                assert 2 * found.count == (numbers == numbers.max()).sum()
+            probes[on] = found.stats.probes
+        assert (probes[True][0] < probes[False][0]) == tightens
+        assert len(probes[True]) <= len(probes[False])
+
+
+@on_both
 def test_whatever_is_guessed_first(device):
     """From every k below and above the greatest, with bounds that are met and that are not."""
     plan = cg.Truss(GRAPHS["random"](), config="lists", device=device, clean=True)
@@ -111,8 +162,8 @@ def test_whatever_is_guessed_first(device):
     for guess in range(2, top + 4):
         for most in {max(guess, top), max(guess, top) + 3}:
             given = (SweepLog(), plan._peeling, plan._edges.supports)
-            told: list[int] = []
-            k, left, tried = raised(*given, bounds=(guess, most), then=partial(told.append, 1))
+            told: list[SweepLog] = []
+            k, left, tried = raised(*given, bounds=(guess, most), then=told.append)
             assert (k, len(told)) == (top, 1)
             count = left or plan._peeling.removed_at(top - 2, tried[-1][1])
             assert 2 * count == (numbers == top).sum()
@@ -149,6 +200,24 @@ def test_results_that_are_kept_are_nobody_elses(device):
     assert plan._results.lend().array is held  # which nobody has any more
     lent = plan._results.lend()
     assert plan._results.lend().array is not lent.array
+
+
+@on_both
+@pytest.mark.parametrize("paused", [False, True])
+def test_what_follows_is_enqueued_ahead(paused, device, monkeypatch):
+    """As on cards: before it is known whether a guess holds, or whether the launch has paused."""
+    if paused:
+        monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
+    plan = cg.Truss(hub_and_cliques(), device=device)
+    numbers = truss_numbers_of(plan.simple)
+    plan.run()
+    plan._peeling.ahead = True
+    for _ in range(2):
+        found = plan.run()
+        np.testing.assert_array_equal(found.numbers, numbers)
+        most = plan.run(greatest=True)
+        np.testing.assert_array_equal(most.mask, numbers == numbers.max())
+        assert (found.stats.launches > 20) == paused
 
 
 def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):

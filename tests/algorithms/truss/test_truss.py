@@ -316,6 +316,37 @@ def test_pauses_between_rounds(device, monkeypatch):
     assert told[-1] == (1, 1)
 
 
+def has_an_order(plan):
+    """Whether both directions of each edge have a place of their own, from 0 on."""
+    places = np.sort(plan.removals()).reshape(-1, 2)
+    return (places == np.arange(len(places))[:, None]).all()
+
+
+@on_both
+def test_an_order_of_removals_begins_anew(device):
+    plan = cg.Truss(dense(), device=device, ordered=True)
+    for _ in range(2):
+        plan.run()
+        assert has_an_order(plan)
+
+
+@on_both
+def test_a_run_after_one_that_was_broken_off(device, monkeypatch):
+    """A run begins with nothing of what another has left half done."""
+    monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
+    plan = cg.Truss(dense(), device=device, ordered=True)
+
+    def stop(done, total, _):
+        if 0 < done < total:
+            raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(progress=stop)
+        np.testing.assert_array_equal(plan.run().numbers, expected(dense))
+        assert has_an_order(plan)
+
+
 @on_both
 @pytest.mark.slow_on("pocl")  # compiles work-groups of several for long
 @pytest.mark.parametrize("way", WAYS)

@@ -84,6 +84,7 @@ class Pulling:
             "affine": False,
             "given": False,
             "dangling": None,
+            "mirrored": False,
             "shifted": False,
             **rendered,
         }

@@ -16,8 +16,8 @@
 // converged it is left alone, and once all have, launches return at once.
 //
 // placed: shares are not in the order of vertices. Those that many edges read come first, near each
-// other, so that a cache holds most of what is read; edges name places instead of vertices, and are loaded
-// past that cache.
+// other, so that a cache holds most of what is read; edges name places instead of vertices, row by
+// row in their order, and are loaded past that cache.
 //
 // No races: every vertex is written by the work-item that owns its row, and shares are read from one
 // array and written to the other. Totals are taken in an order that depends on the device alone.
@@ -179,18 +179,6 @@ __kernel KERNEL void ${entry}(
 #define PIECED_FROM ((size_t)${groups}u * COLUMNS)
 % endif
 % endfor
-
-% if placed:
-// Name vertices by where their shares are.
-__kernel KERNEL void power_place(
-    const offset_t m,
-    __global const uint *restrict indices,      // [m]
-    __global const uint *restrict places,       // [n]
-    __global uint *restrict placed)             // [m] out
-{
-    for (size_t e = get_global_id(0); e < m; e += get_global_size(0)) placed[e] = places[indices[e]];
-}
-% endif
 
 % if not affine:
 ${normed.kernels()}

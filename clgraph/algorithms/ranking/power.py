@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import column_blocks
 from clgraph.algorithms.ranking.iterating import CONVERGED, Columns, Iteration
+from clgraph.algorithms.ranking.placing import places_of
 from clgraph.algorithms.ranking.pulling import Pulling
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["Affine"]
-
-# What the cache of a compute unit holds, and of what is read so much has to come from there.
-NEAR_BYTES, NEAR_PORTION = 1 << 17, 0.25
 
 
 class Affine(Iteration):
@@ -79,7 +77,7 @@ class Affine(Iteration):
         super().__init__(device, memory, graph.n, columns, real)
         rows = Arranged.by_length(graph) if arranged and device.traits.lanes == 1 else None
         self._order = None if rows is None else rows.order
-        self._places = _places(references, graph.m, device, real) if columns == 1 else None
+        self._places = places_of(references, graph.m, device, real) if columns == 1 else None
         self.pulling = Pulling(
             graph if rows is None else rows,
             device,
@@ -234,26 +232,3 @@ class Affine(Iteration):
             self.state,
         )
         log.add(event, event)
-
-
-def placed_on(device: Device) -> bool:
-    """Whether compute units have a small cache of their own and nothing else to go by."""
-    return not device.traits.is_cpu
-
-
-def _places(
-    references: NDArray[Any] | None, m: int, device: Device, real: np.dtype[Any]
-) -> NDArray[np.uint32] | None:
-    """Give where shares are to be, those that most rows read first; None where it does not pay."""
-    if references is None or not placed_on(device):
-        return None
-    near = NEAR_BYTES // real.itemsize
-    room = device.ledger.free_bytes // 2
-    if len(references) <= near or m * np.dtype(np.uint32).itemsize > room:
-        return None
-    order = np.argsort(-references.astype(np.int64), kind="stable")
-    if references[order[:near]].sum() < NEAR_PORTION * references.sum():
-        return None
-    places = np.empty(len(order), np.uint32)
-    places[order] = np.arange(len(order), dtype=np.uint32)
-    return places

@@ -60,7 +60,7 @@ __kernel KERNEL void level_order(
     const uint seed,
     __global uint *restrict keys,               // [n] out
     __global uint *restrict vertices,           // [n] out: all
-    volatile __global uint *longest)            // [1] in/out, 0 on entry
+    volatile __global uint *chunk_counts)       // [classes] in/out, 0 on entry: of hubs
 {
     <%share:each_item count="n">
         const uint length = (uint)(indptr[item + 1] - indptr[item]);
@@ -70,9 +70,33 @@ __kernel KERNEL void level_order(
 % endfor
         keys[item] = CLASS_OF(item) * ${len(bins) + 1}u + bin;
         vertices[item] = item;
-        if (length > *longest) atomic_max(longest, length);
+% if hubs:
+        if (bin == ${len(bins)}u && length) atomic_add(&chunk_counts[CLASS_OF(item)], (length - 1u) / ${chunk}u + 1u);
+% endif
     </%share:each_item>
 }
+% if hubs:
+
+// The chunks of hubs, those of one hub in a row; which hub is before which changes no result.
+__kernel KERNEL void level_chunks(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    const uint n,
+    const uint seed,
+    __global const uint *restrict turns,        // [classes * turn_words]
+    const uint turn_words,
+    volatile __global uint *left,               // [classes] in/out: chunks that have no place yet
+    __global uint2 *restrict chunks)            // out: hub, and which of its chunks
+{
+    <%share:each_item count="n">
+        const uint length = (uint)(indptr[item + 1] - indptr[item]);
+        if (length > ${bins[-1] if bins else 0}u) {
+            const uint turn = CLASS_OF(item), count = (length - 1u) / ${chunk}u + 1u;
+            const uint first = turns[turn * turn_words + 1u] + atomic_sub(&left[turn], count) - count;
+            for (uint part = 0u; part < count; ++part) chunks[first + part] = (uint2)(item, part);
+        }
+    </%share:each_item>
+}
+% endif
 
 // A flag for each label that occurs.
 __kernel KERNEL void level_used(

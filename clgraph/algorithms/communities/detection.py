@@ -12,6 +12,7 @@ from clgraph.algorithms.communities.moving import moved, refined
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.algorithms.communities.scale import MOST_RESOLUTION, Scale, whole_weights
 from clgraph.algorithms.communities.verify import verify_communities
+from clgraph.algorithms.communities.turns import Stranded, Turns
 from clgraph.algorithms.components.number import Numbering
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
@@ -86,6 +87,7 @@ class _Detection(Plan):
         n = self.graph.n
         with self._counted():
             self._levels = levels = Levels(self.device, tables, wide=wide)
+            self._turns = Turns(levels)
             rows = resident(self.graph, self.device, progress)
             uploaded: tuple[Allocation, ...] = (rows.indptr, rows.indices)
             if held is not None:
@@ -161,12 +163,10 @@ class _Detection(Plan):
             if self.total:
                 scale = Scale.of(self.total, gamma)
                 with self._counted():
-                    for iteration in range(most):
-                        quality, changed = self._iterate(
-                            log, scale, seed, iteration, found, progress
-                        )
-                        if not changed:
-                            break
+                    try:
+                        quality = self._iterations(log, scale, seed, most, found, progress)
+                    except Stranded:
+                        quality = self._iterations(log, scale, seed, most, found, progress)
                     self._numbering.run(log, self._places, self._labels)
                     log.wait()
                     labels = self._labels.read()
@@ -187,6 +187,24 @@ class _Detection(Plan):
             )
         return result
 
+    def _iterations(  # noqa: PLR0913
+        self,
+        log: SweepLog,
+        scale: Scale,
+        seed: int,
+        most: int,
+        found: list[dict[str, int]],
+        progress: Progress | None,
+    ) -> float:
+        """Go through all levels until nothing changes; give the modularity."""
+        found.clear()
+        quality = 0.0
+        for iteration in range(most):
+            quality, changed = self._iterate(log, scale, seed, iteration, found, progress)
+            if not changed:
+                break
+        return quality
+
     def _iterate(
         self,
         log: SweepLog,
@@ -197,7 +215,7 @@ class _Detection(Plan):
         progress: Progress | None,
     ) -> tuple[float, bool]:
         """Go through all levels once; give the modularity, and whether a vertex moved."""
-        levels, level = self._levels, self._first
+        levels, turns, level = self._levels, self._turns, self._first
         given, changed = iteration > 0, False
         for depth in range(MOST_LEVELS):
             sown = (seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32
@@ -205,10 +223,10 @@ class _Detection(Plan):
             def report(level: Level = level) -> None:
                 report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
 
-            levels.order(log, level, sown)
+            turns.order(log, level, sown)
             levels.start(log, level, given=given)
             tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
-            passes, moves = moved(log, levels, level, scale, tolerance=tolerance, report=report)
+            passes, moves = moved(log, turns, level, scale, tolerance=tolerance, report=report)
             changed = changed or moves > 0
             found.append(
                 {
@@ -221,7 +239,7 @@ class _Detection(Plan):
             )
             parts = level.labels
             if self._refines:
-                parts = refined(log, levels, level, scale, report=report)
+                parts = refined(log, turns, level, scale, report=report)
             side = "odd" if depth % 2 else "even"
             made, numbers = levels.coarser(log, level, parts, side)
             if made.n == level.n or depth + 1 == MOST_LEVELS:

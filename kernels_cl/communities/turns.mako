@@ -1,0 +1,383 @@
+## turns: classes of vertices take turns: those of one choose what to join, all from the same state, then
+## move; in passes over all classes.
+##
+## Rows are taken by who suits their length. Hubs, longer than tables in local memory have room for, are
+## cut into chunks: each chunk is summed in local memory, then added to the hub's table in global memory
+## (CHOOSE); each part of that table says what is best in it and is emptied (SCORE); the best of those is
+## what the hub chooses (SETTLE). APPLY moves who has chosen. Where work-groups can wait for each other a
+## launch takes all of these and several passes; else each is a launch.
+##
+## parameters()    of the kernel, after table.parameters()
+## setup()         among its first statements, after lanes.setup()
+## run(keeps)      its body, where `keeps` says whether a vertex may stay, and passes end when little is
+##                 gained. Body defs, the first three of them for any work-item:
+##                 look(v)          declares `wanted`, whether v chooses, and what others need
+##                 counted(u, v)    whether an edge to u counts; key(u), for what
+##                 floor(kept)      what a choice must be better than, kept being the sum of `own`
+##                 score(key, sum)  as in /rows/tally.mako
+##                 chosen(v)        by one work-item: best_key is what v chooses, or NO_KEY
+##                 move(v, t)       by one work-item: v joins t
+##                 before(), edge(v, t, e), done(v, t, once)    of the edges of who moves, by several
+## Barriers        of the work-group, and of the grid
+
+<%!
+    from types import SimpleNamespace
+
+    BODIES = ("look", "counted", "key", "floor", "score", "chosen", "move", "before", "edge", "done")
+%>
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="table" file="/rows/tally.mako"/>
+<%namespace name="level" file="/communities/level.mako"/>
+<%namespace name="barrier" file="/grid/barrier.mako"/>
+
+<%def name="declarations()">\
+${level.declarations()}
+${memory.vocabulary()}
+${barrier.vocabulary()}
+% for name, value in phases.items():
+#define ${name} ${value}u
+% endfor
+#define ALL_PHASES ${sum(phases.values())}u
+#define TOGETHER (phases == ALL_PHASES)
+#define CHUNK ${chunk}u                        // entries of a hub's row that a work-group takes
+#define PART (2u * CHUNK)                      // places of its table
+// Of a turn: its first vertex and first chunk, its chunks, and vertices by the length of their rows.
+#define TURN_WORDS ${4 + len(kinds)}u
+#define GAIN_WORDS 4u                          // of a pass: two halves of what is gained, and moves
+
+static inline void hub_add(volatile __global uint *keys, volatile __global sum_t *sums, const uint size, const uint key, const sum_t value) {
+    uint at = mul_hi(key * 0x9E3779B1u, size);
+    for (;;) {
+        uint met = keys[at];
+        if (met == NO_KEY) met = atomic_cmpxchg(&keys[at], NO_KEY, key);
+        if (met == NO_KEY || met == key) break;
+        at = at + 1u < size ? at + 1u : 0u;
+    }
+    sum_add_global(&sums[at], value);
+}
+</%def>
+
+<%def name="parameters()">\
+    const uint phases,
+    const uint first_turn,
+    const uint end_turn,
+    const uint most_passes,
+    const uint moves_before,                    // of the pass before
+    const ulong tolerance,                      // of what is gained
+    const uint spin_limit,
+    volatile __global uint *told,               // the barrier's words, then GAIN_WORDS for each pass
+    const uint seed,
+    __global const uint *restrict turns,        // [classes * TURN_WORDS]
+    __global const uint *restrict vertices,     // [n] by turn, and by the length of their rows
+    __global const uint2 *restrict chunks,      // hubs and which part of theirs, by turn
+    __global long *part_scores,                 // [chunks] of the best key in a part
+    __global uint *part_keys,                   // [chunks]
+    __global sum_t *part_kept,                  // [chunks] sum of the hub's own key, where it is
+</%def>
+
+<%def name="setup()">\
+    ${barrier.setup()}\
+    ${table.storage(kinds + hub_kinds)}\
+% if hub_kinds:
+    __local sum_t hub_kept;
+% endif
+</%def>
+
+<%def name="run(keeps)">
+<% bodies = SimpleNamespace(**{name: getattr(caller, name) for name in BODIES}) %>\
+uint moves_until = moves_before;
+for (uint pass = 0u; pass < most_passes; ++pass) {
+    ulong gain = 0;
+    uint moves = 0u;
+    for (uint turn = first_turn; turn < end_turn; ++turn) {
+        __global const uint *const about = turns + turn * TURN_WORDS;
+        const uint first_vertex = about[0], first_chunk = about[1], end_chunk = first_chunk + about[2];
+        if (phases & CHOOSE) {
+            uint first_of_kind = first_vertex;
+% for place, kind in enumerate(kinds):
+            ${choose(bodies, kind, place, keeps)}
+% endfor
+% if hub_kinds:
+            ${sum_chunks(bodies)}
+% endif
+        }
+% if hub_kinds:
+        if (first_chunk < end_chunk) {
+            if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+            if (phases & SCORE) {
+                ${score_parts(bodies, keeps)}
+            }
+            if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+            if (phases & SETTLE) {
+                ${settle(bodies, keeps)}
+            }
+        }
+% endif
+        if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+        if (phases & APPLY) {
+            ${apply(bodies)}
+        }
+        if (turn + 1u == end_turn) {
+            ${add_gain()}
+        }
+        if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+    }
+    if (TOGETHER) {
+        volatile __global uint *const sums_of_pass = told + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
+        const uint movers = load_relaxed(sums_of_pass + 2);
+        if (!movers) break;
+% if keeps:
+        const ulong all = (ulong)load_relaxed(sums_of_pass + 1) << 32 | load_relaxed(sums_of_pass);
+        if (all <= tolerance || movers >= moves_until) break;
+        moves_until = movers;
+% endif
+    }
+}
+</%def>
+
+<%def name="add_gain()">
+lane_converge();
+gain = lane_reduce_add_ulong(gain);
+moves = lane_reduce_add(moves);
+if (lane_id() == 0u && moves) {
+    volatile __global uint *const sums_of_pass = told + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
+    const uint low = (uint)gain, met = atomic_add(sums_of_pass, low);
+    atomic_add(sums_of_pass + 1, (uint)(gain >> 32) + (met + low < low ? 1u : 0u));
+    atomic_add(sums_of_pass + 2, moves);
+}
+</%def>
+
+## What the vertices of a turn whose rows are of one kind choose.
+<%def name="choose(bodies, kind, place, keeps)">
+{
+    ${table.use(kind)}
+    const uint count = about[4 + ${place}];
+% if kind["unit"] == "lanes":
+    <%share:each_shared_tile count="count">
+        const int there = lane_id() < width && first + lane_id() < count;
+        const uint candidate = vertices[first_of_kind + (uint)(there ? first + lane_id() : first)];
+        int wanting = 0;
+        if (there) {
+            ${bodies.look("candidate")}
+            wanting = wanted;
+            if (!wanted) targets[candidate] = NO_KEY;
+        }
+        lanemask_t left = lane_ballot(wanting);
+        while (left) {
+            const uint v = lane_shuffle(candidate, lanemask_first(left));
+            left &= left - 1;
+            ${bodies.look("v")}
+            ${choose_row(bodies, kind, keeps)}
+        }
+    </%share:each_shared_tile>
+% else:
+    <%table:each_row count="count" kind="${kind}">
+        const uint v = vertices[first_of_kind + row_slot];
+        ${bodies.look("v")}
+        if (!wanted) {
+            if (UNIT_ITEM == 0u) targets[v] = NO_KEY;
+            continue;
+        }
+        ${choose_row(bodies, kind, keeps)}
+    </%table:each_row>
+% endif
+    first_of_kind += count;
+% if kind["unit"] != "thread":
+    lane_converge();
+    group_barrier();                            // tables are of another kind now
+% endif
+}
+</%def>
+
+<%def name="choose_row(bodies, kind, keeps)">
+const offset_t begin = indptr[v];
+const uint length = (uint)(indptr[v + 1] - begin);
+${table.clear("length", kind)}
+for (uint i = UNIT_ITEM; i < length; i += UNIT_ITEMS) {
+    const uint u = indices[begin + i];
+    if (${bodies.counted("u", "v")}) {
+        ${table.add(capture(bodies.key, "u"), "WEIGHT(begin + i)", kind)}
+    }
+}
+${table.finish()}
+% if keeps:
+${table.sum_of("kept", "own", kind)}
+% endif
+const long floor = ${bodies.floor("kept")};
+<%table:best floor="floor" kind="${kind}">
+<%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
+<%def name="most(sum)">PULL(${sum})</%def>
+</%table:best>
+if (UNIT_ITEM == 0u) {
+    targets[v] = best_key;
+    ${bodies.chosen("v")}
+}
+</%def>
+
+## Body sees a chunk `at`, its hub `v`, its `part` and `row_length`, for each that takes part.
+<%def name="each_chunk(bodies)">
+for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)get_num_groups(0)) {
+    const uint v = chunks[at].x, part = chunks[at].y;
+    ${bodies.look("v")}
+    if (!wanted) continue;
+    const uint row_length = (uint)(indptr[v + 1] - indptr[v]);
+    const size_t table_begin = (size_t)(at - part - first_chunk) * PART;
+    ${caller.body()}
+}
+</%def>
+
+<%def name="sum_chunks(bodies)">
+{
+<% kind = kinds[-1] if kinds else hub_kinds[0] %>\
+    ${table.use(kind)}
+    <%self:each_chunk bodies="${bodies}">
+        const offset_t begin = indptr[v] + (offset_t)part * CHUNK;
+        const uint length = min(CHUNK, row_length - part * CHUNK);
+% if kinds:
+        ${table.clear("length", kind)}
+% endif
+        for (uint i = (uint)get_local_id(0); i < length; i += GROUP_SIZE) {
+            const uint u = indices[begin + i];
+            if (${bodies.counted("u", "v")}) {
+% if kinds:
+                ${table.add(capture(bodies.key, "u"), "WEIGHT(begin + i)", kind)}
+% else:
+                const sum_t value = WEIGHT(begin + i);
+                if (value) hub_add(tally_keys + table_begin, tally_sums + table_begin, 2u * row_length, ${bodies.key("u")}, value);
+% endif
+            }
+        }
+% if kinds:
+        ${table.finish()}
+        for (uint i = (uint)get_local_id(0); i <= key_mask; i += GROUP_SIZE)
+            if (keys[i] != NO_KEY)
+                hub_add(tally_keys + table_begin, tally_sums + table_begin, 2u * row_length, keys[i], sums[i]);
+        unit_barrier();
+% endif
+    </%self:each_chunk>
+}
+</%def>
+
+<%def name="score_parts(bodies, keeps)">
+{
+<% kind = hub_kinds[0] %>\
+    ${table.use(kind)}
+    <%self:each_chunk bodies="${bodies}">
+        __global uint *const keys = tally_keys + table_begin + part * PART;
+        __global sum_t *const sums = tally_sums + table_begin + part * PART;
+        const uint key_mask = min(PART, 2u * row_length - part * PART) - 1u;
+        if (get_local_id(0) == 0) hub_kept = 0;
+        unit_barrier();
+        <%table:best floor="LONG_MIN" kind="${kind}">
+        <%def name="score(key, sum)">
+% if keeps:
+            if (${key} == own) hub_kept = ${sum};
+% endif
+            ${bodies.score(key, sum)}
+        </%def>
+        <%def name="most(sum)">PULL(${sum})</%def>
+        </%table:best>
+        if (get_local_id(0) == 0) {
+            part_scores[at] = best_score;
+            part_keys[at] = best_key;
+            part_kept[at] = hub_kept;
+        }
+        for (uint i = (uint)get_local_id(0); i <= key_mask; i += GROUP_SIZE) {
+            keys[i] = NO_KEY;
+            sums[i] = 0;
+        }
+        unit_barrier();
+    </%self:each_chunk>
+}
+</%def>
+
+<%def name="settle(bodies, keeps)">
+for (uint at = first_chunk + (uint)get_global_id(0) / LANES; at < end_chunk; at += (uint)get_global_size(0) / LANES) {
+    const uint v = chunks[at].x;
+    if (chunks[at].y != 0u) continue;
+    ${bodies.look("v")}
+    if (!wanted) {
+        if (lane_id() == 0u) targets[v] = NO_KEY;
+        continue;
+    }
+    const uint parts_of_row = ((uint)(indptr[v + 1] - indptr[v]) - 1u) / CHUNK + 1u;
+    long best_score = LONG_MIN;
+    uint best_key = NO_KEY, best_order = NO_KEY;
+    sum_t kept = 0;
+    for (uint part = lane_id(); part < parts_of_row; part += LANES) {
+        const long part_score = part_scores[at + part];
+        const uint key = part_keys[at + part];
+        const uint order = key == NO_KEY ? NO_KEY : TALLY_ORDER(key);
+        kept += part_kept[at + part];
+        if (key != NO_KEY && (part_score > best_score || (part_score == best_score && order < best_order))) {
+            best_score = part_score;
+            best_order = order;
+            best_key = key;
+        }
+    }
+    lane_converge();
+    kept = lane_reduce_sum(kept);
+    ${table.best_of_lanes()}
+    const long floor = ${bodies.floor("kept")};
+    if (best_score <= floor) best_key = NO_KEY;
+    if (lane_id() == 0u) {
+        targets[v] = best_key;
+        ${bodies.chosen("v")}
+    }
+}
+</%def>
+
+## Edges of those vertices of a turn that have chosen: short rows by the lane whose vertex it is, the rest
+## of longer ones by all lanes, those of hubs by work-groups.
+<%def name="apply(bodies)">
+{
+    const uint count = ${" + ".join(f"about[{4 + place}]" for place in range(len(kinds))) or "0u"};
+    <%share:each_shared_tile count="count">
+        const int there = lane_id() < width && first + lane_id() < count;
+        const uint v = vertices[first_vertex + (uint)(there ? first + lane_id() : first)];
+        const uint t = there ? targets[v] : NO_KEY;
+        const offset_t begin = indptr[v];
+        const uint length = t != NO_KEY ? (uint)(indptr[v + 1] - begin) : 0u;
+        if (t != NO_KEY) {
+            ${bodies.move("v", "t")}
+            const uint short_end = min(length, LONG_ROW);
+            ${bodies.before()}
+            for (offset_t e = begin; e < begin + short_end; ++e) {
+                ${bodies.edge("v", "t", "e")}
+            }
+            ${bodies.done("v", "t", "1")}
+        }
+        lanemask_t long_rows = lane_ballot(length > LONG_ROW);
+        while (long_rows) {
+            const uint owner = lanemask_first(long_rows);
+            long_rows &= long_rows - 1;
+            const uint long_v = lane_shuffle(v, owner), long_t = lane_shuffle(t, owner);
+            const uint long_length = lane_shuffle(length, owner);
+            const offset_t long_begin = indptr[long_v];
+            ${bodies.before()}
+            for (offset_t e = long_begin + LONG_ROW + lane_id(); e < long_begin + long_length; e += LANES) {
+                ${bodies.edge("long_v", "long_t", "e")}
+            }
+            ${bodies.done("long_v", "long_t", "lane_id() == 0u")}
+        }
+    </%share:each_shared_tile>
+}
+% if hub_kinds:
+for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)get_num_groups(0)) {
+    const uint v = chunks[at].x, part = chunks[at].y, t = targets[v];
+    if (t == NO_KEY) continue;
+    const offset_t row_end = indptr[v + 1], begin = indptr[v] + (offset_t)part * CHUNK;
+    if (part == 0u && get_local_id(0) == 0) {
+        ${bodies.move("v", "t")}
+    }
+    ${bodies.before()}
+    for (offset_t e = begin + get_local_id(0); e < min(row_end, begin + CHUNK); e += GROUP_SIZE) {
+        ${bodies.edge("v", "t", "e")}
+    }
+    lane_converge();
+    ${bodies.done("v", "t", "lane_id() == 0u")}
+}
+% endif
+</%def>

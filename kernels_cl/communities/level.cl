@@ -112,17 +112,18 @@ __kernel KERNEL void level_used(
 // How many edges of a row leave the community; what stays becomes the new vertex's loop.
 __kernel KERNEL void level_count(
 ${level.rows()}\
+${level.chunk_parameters()}\
     const uint n,
     __global const uint *restrict labels,       // [n]
     __global const uint *restrict numbers,      // [n] new vertex of a label
     __global const sum_t *restrict strengths,   // [n]
     __global const sum_t *restrict loops,       // [n]
-    __global uint *restrict leaving,            // [n] out
+    volatile __global uint *leaving,            // [n] in/out, 0 on entry
     volatile __global sum_t *new_strengths,     // [new n] in/out, 0 on entry
     volatile __global sum_t *new_loops)         // [new n] in/out, 0 on entry
 {
     ${lanes.setup()}
-    <%level:each_row>
+    <%level:each_part args="part">
         const uint own = labels[row];
         sum_t inner = 0;
         uint left = 0u;
@@ -134,33 +135,44 @@ ${level.rows()}\
         inner = lane_reduce_sum(inner);
         left = lane_reduce_add(left);
         if (lane_id() == 0u) {
-            leaving[row] = left;
-            inner += loops[row];
+            if (left) ${"atomic_add(&leaving[row], left)" if part else "leaving[row] = left"};
+            if (${f"{part} == 0u" if part else "1"}) {
+                inner += loops[row];
+                sum_add_global(&new_strengths[numbers[own]], strengths[row]);
+            }
             if (inner) sum_add_global(&new_loops[numbers[own]], inner);
-            sum_add_global(&new_strengths[numbers[own]], strengths[row]);
         }
-    </%level:each_row>
+    </%level:each_part>
 }
 
 __kernel KERNEL void level_pairs(
 ${level.rows()}\
+${level.chunk_parameters()}\
     const uint n,
     __global const uint *restrict labels,       // [n]
     __global const uint *restrict numbers,      // [n]
-    __global const uint *restrict places,       // [n] where the row's pairs begin
+    volatile __global uint *places,             // [n] where the row's pairs begin; of hubs, in/out
     const uint bits,                            // of a number
     __global pair_t *restrict pairs,            // out
     __global sum_t *restrict pair_weights)      // out, where there are weights
 {
     ${lanes.setup()}
-    <%level:each_row>
+    <%level:each_part args="part">
         const uint own = labels[row];
         const pair_t high = (pair_t)numbers[own] << bits;
+% if not part:
         uint place = places[row];
+% endif
         for (offset_t step = begin; step < row_end; step += LANES) {
             const offset_t e = step + lane_id();
             const uint other = e < row_end ? labels[indices[e]] : own;
             const lanemask_t leave = lane_ballot(other != own);
+% if part:
+            // In which order pairs are listed changes nothing: they are sorted.
+            uint place = 0u;
+            if (lane_id() == 0u && leave) place = atomic_add(&places[row], lanemask_count(leave));
+            place = lane_shuffle(place, 0u);
+% endif
             if (other != own) {
                 const uint at = place + lanemask_count(leave & lane_mask_lt());
                 pairs[at] = high | numbers[other];
@@ -168,9 +180,11 @@ ${level.rows()}\
                 pair_weights[at] = WEIGHT(e);
 % endif
             }
+% if not part:
             place += lanemask_count(leave);
+% endif
         }
-    </%level:each_row>
+    </%level:each_part>
 }
 
 // Where runs of equal pairs begin.

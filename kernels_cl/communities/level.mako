@@ -56,3 +56,30 @@ static inline uint scrambled(uint x) {
     ${caller.body()}
 </%share:each_tile>
 </%def>
+
+<%def name="chunk_parameters()">\
+% if hubs:
+    __global const uint2 *restrict chunks,      // [chunk_count] of hubs: which, and which part of its row
+    const uint chunk_count,
+% endif
+</%def>
+
+## The same, but the rows of hubs in chunks; body is given `part`, which chunk of the row it is, or
+## None where it is all of one.
+<%def name="each_part()">
+<%share:each_tile count="(ulong)n * LANES">
+    const uint row = (uint)(first / LANES);
+    const offset_t begin = indptr[row], row_end = indptr[row + 1];
+% if hubs:
+    if (row_end - begin > ${bins[-1] if bins else 0}u) continue;
+% endif
+    ${caller.body(part=None)}
+</%share:each_tile>
+% if hubs:
+for (uint at = (uint)(get_global_id(0) / LANES); at < chunk_count; at += (uint)(get_global_size(0) / LANES)) {
+    const uint row = chunks[at].x, part = chunks[at].y;
+    const offset_t begin = indptr[row] + (offset_t)part * ${chunk}u, row_end = min(begin + ${chunk}u, indptr[row + 1]);
+    ${caller.body(part="part")}
+}
+% endif
+</%def>

@@ -190,6 +190,13 @@ class Levels:
             self.array("active", level.n, np.uint8),
         )
 
+    def chunks(self, level: Level) -> tuple[Any, ...]:
+        """Give what kernels that take hubs in chunks are told of them."""
+        if self.tables == "dense":
+            return ()
+        assert level.order is not None  # noqa: S101 (ordered before)
+        return level.order.chunks, np.uint32(sum(level.order.chunk_counts))
+
     def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
         """Give numbers to the labels that occur, by label, and say how many there are."""
         n = level.n
@@ -230,7 +237,10 @@ class Levels:
         places = self.array("places", n)
         mapping = (np.uint32(n), labels, numbers)
         held = (level.strengths, level.loops)
-        self.launch(log, level, n, "level_count", *mapping, *held, places, strengths, loops)
+        places.clear()
+        chunks = self.chunks(level)
+        args = (*chunks, *mapping, *held, places, strengths, loops)
+        self.launch(log, level, n, "level_count", *args)
         count = int(self._scan.enqueue(log, places, n, places).read()[0])
         indptr = self.array(f"indptr {side}", new_n + 1)
         m = 0
@@ -270,7 +280,8 @@ class Levels:
         key = "uint" if word is np.uint32 else "ulong"
         pairs = self.array(f"pairs {key}", count, word)
         pair_weights = self.sums("pair_weights", count if level.weighted else 1)
-        args = (n, labels, numbers, places, np.uint32(bits), pairs, pair_weights)
+        args = (*self.chunks(level), n, labels, numbers, places)
+        args += (np.uint32(bits), pairs, pair_weights)
         self.launch(log, level, level.n, "level_pairs", *args, key=key)
         value = self.sum_type if level.weighted else None
         if (word, value) not in self._sorts:

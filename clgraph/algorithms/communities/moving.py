@@ -110,7 +110,9 @@ def refined(
     targets = levels.array("targets", n)
     state = (parts, part_totals, cuts, joined)
     held = (level.labels, level.strengths)
-    levels.launch(log, level, n, "refine_start", np.uint32(n), *held, *state)
+    cuts.clear()
+    chunks = levels.chunks(level)
+    levels.launch(log, level, n, "refine_start", *chunks, np.uint32(n), *held, *state)
     args = (level.strengths, level.labels, level.totals, *state, targets)
     done = 0
     while done < REFINING_PASSES:

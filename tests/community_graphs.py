@@ -1,4 +1,4 @@
-"""Graphs with hubs, short rows, weights of several kinds, and what Louvain and Leiden find in them."""
+"""Graphs with hubs, short rows and weights, and what Louvain and Leiden find in them."""
 
 import zlib
 from functools import cache

@@ -1,4 +1,4 @@
-"""Communities on an NVIDIA device: what PoCL finds, whether a launch takes several passes or none."""
+"""Communities on an NVIDIA device: what PoCL finds, however launches are cut."""
 
 import pytest
 from community_graphs import CHECKSUMS, SEED, checksum, large_graphs

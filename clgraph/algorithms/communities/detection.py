@@ -11,8 +11,8 @@ from clgraph.algorithms.communities.level import Level, Levels
 from clgraph.algorithms.communities.moving import moved, refined
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.algorithms.communities.scale import MOST_RESOLUTION, Scale, whole_weights
+from clgraph.algorithms.communities.turns import StrandedError, Turns
 from clgraph.algorithms.communities.verify import verify_communities
-from clgraph.algorithms.communities.turns import Stranded, Turns
 from clgraph.algorithms.components.number import Numbering
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
@@ -165,7 +165,7 @@ class _Detection(Plan):
                 with self._counted():
                     try:
                         quality = self._iterations(log, scale, seed, most, found, progress)
-                    except Stranded:
+                    except StrandedError:
                         quality = self._iterations(log, scale, seed, most, found, progress)
                     self._numbering.run(log, self._places, self._labels)
                     log.wait()
@@ -187,7 +187,7 @@ class _Detection(Plan):
             )
         return result
 
-    def _iterations(  # noqa: PLR0913
+    def _iterations(
         self,
         log: SweepLog,
         scale: Scale,

@@ -15,10 +15,10 @@ from clgraph.primitives.radix import RadixSort
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.level import Level, Levels
     from clgraph.algorithms.communities.scale import Scale
-    from clgraph.device import Allocation, Kernel
+    from clgraph.device import Kernel
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["Stranded", "Turns"]
+__all__ = ["StrandedError", "Turns"]
 
 HEAD = 4  # words of a turn before the numbers of its vertices
 GAIN_WORDS = 4  # of a pass
@@ -30,7 +30,7 @@ ENTRIES = 1 << 29  # of a launch, some: it takes a fraction of a second
 _log = logging.getLogger("clgraph")
 
 
-class Stranded(Exception):
+class StrandedError(Exception):
     """Work-groups have waited for each other in vain, and left a pass half done."""
 
 
@@ -128,7 +128,7 @@ class Turns:
 
         Raises
         ------
-        Stranded
+        StrandedError
             If work-groups waited in vain; they do no more in a launch of several passes.
         """
         levels = self.levels
@@ -159,7 +159,7 @@ class Turns:
         if self.together and found[BARRIER_FAILED]:
             _log.warning("work-groups waited for each other in vain; a turn takes launches now")
             self.together = False
-            raise Stranded
+            raise StrandedError
         passes = found[BARRIER_WORDS:].reshape(most, GAIN_WORDS)
         return [(int(high) << 32 | int(low), int(moves)) for low, high, moves, _ in passes]
 

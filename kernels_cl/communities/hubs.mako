@@ -2,7 +2,7 @@
 ##
 ## Each chunk is summed in local memory and added to the hub's table in global memory (CHOOSE); each part
 ## of that table says what is best in it, and is emptied (SCORE); the best of those is what the hub
-## chooses (SETTLE). A table has twice as many places as the row has entries, and PART for each chunk.
+## chooses (SETTLE). A table has PLACES for the entries of the row, PART for each chunk.
 ##
 ## functions()     at file scope
 ## sum_chunks(bodies), score_parts(bodies, keeps), settle(bodies, keeps), apply(bodies)
@@ -56,7 +56,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
                 ${table.add(capture(bodies.key, "u"), "WEIGHT(begin + i)", kind)}
 % else:
                 const sum_t value = WEIGHT(begin + i);
-                if (value) hub_add(tally_keys + table_begin, tally_sums + table_begin, 2u * row_length, ${bodies.key("u")}, value);
+                if (value) hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), ${bodies.key("u")}, value);
 % endif
             }
         }
@@ -64,7 +64,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
         ${table.finish()}
         for (uint i = (uint)get_local_id(0); i <= key_mask; i += GROUP_SIZE)
             if (keys[i] != NO_KEY)
-                hub_add(tally_keys + table_begin, tally_sums + table_begin, 2u * row_length, keys[i], sums[i]);
+                hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), keys[i], sums[i]);
         unit_barrier();
 % endif
     </%self:each_chunk>
@@ -78,7 +78,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
     <%self:each_chunk bodies="${bodies}">
         __global uint *const keys = tally_keys + table_begin + part * PART;
         __global sum_t *const sums = tally_sums + table_begin + part * PART;
-        const uint key_mask = min(PART, 2u * row_length - part * PART) - 1u;
+        const uint key_mask = min(PART, PLACES(row_length) - part * PART) - 1u;
         if (get_local_id(0) == 0) hub_kept = 0;
         unit_barrier();
         <%table:best floor="LONG_MIN" kind="${kind}">
@@ -96,6 +96,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
             part_kept[at] = hub_kept;
         }
         for (uint i = (uint)get_local_id(0); i <= key_mask; i += GROUP_SIZE) {
+            if (keys[i] == NO_KEY) continue;
             keys[i] = NO_KEY;
             sums[i] = 0;
         }

@@ -3,7 +3,8 @@
 ##
 ## In CHOOSE rows are taken by who suits their length; hubs need SCORE and SETTLE too, see hubs.mako. APPLY
 ## moves who has chosen. Where work-groups can wait for each other a launch takes all of these and several
-## passes; else each is a launch.
+## passes; else each is a launch, and CHOOSE one for each kind of rows, of kernels that know nothing else:
+## `only` is the phase, and for which kind by place, or hubs; or None.
 ##
 ## parameters()    of the kernel, after table.parameters()
 ## setup()         among its first statements, after lanes.setup()
@@ -41,7 +42,8 @@ ${barrier.vocabulary()}
 #define ALL_PHASES ${sum(phases.values())}u
 #define TOGETHER (phases == ALL_PHASES)
 #define CHUNK ${chunk}u                        // entries of a hub's row that a work-group takes
-#define PART (2u * CHUNK)                      // places of its table
+#define PLACES(entries) ((entries) + (entries) / 4u)   // of a hub's table; few entries have keys of their own
+#define PART PLACES(CHUNK)
 // Of a turn: its first vertex and first chunk, its chunks, and vertices by the length of their rows.
 #define TURN_WORDS ${4 + len(kinds)}u
 #define GAIN_WORDS 4u                          // of a pass: two halves of what is gained, and moves
@@ -83,35 +85,46 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
     for (uint turn = first_turn; turn < end_turn; ++turn) {
         __global const uint *const about = turns + turn * TURN_WORDS;
         const uint first_vertex = about[0], first_chunk = about[1], end_chunk = first_chunk + about[2];
+% if only is None or only[0] == "CHOOSE":
         if (phases & CHOOSE) {
             uint first_of_kind = first_vertex;
 % for place, kind in enumerate(kinds):
+% if only is None or only[1] == place:
             ${choose(bodies, kind, place, keeps)}
+% endif
+            first_of_kind += about[4 + ${place}];
 % endfor
-% if hub_kinds:
+% if hub_kinds and (only is None or only[1] == "hubs"):
             ${hubs.sum_chunks(bodies)}
 % endif
         }
-% if hub_kinds:
+% endif
+% if hub_kinds and (only is None or only[0] in ("SCORE", "SETTLE")):
         if (first_chunk < end_chunk) {
-            if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+            ${meet()}
+% if only is None or only[0] == "SCORE":
             if (phases & SCORE) {
                 ${hubs.score_parts(bodies, keeps)}
             }
-            if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+% endif
+            ${meet()}
+% if only is None or only[0] == "SETTLE":
             if (phases & SETTLE) {
                 ${hubs.settle(bodies, keeps)}
             }
+% endif
         }
 % endif
-        if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+        ${meet()}
+% if only is None or only[0] == "APPLY":
         if (phases & APPLY) {
             ${apply(bodies)}
         }
+% endif
         if (turn + 1u == end_turn) {
             ${add_gain()}
         }
-        if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+        ${meet()}
     }
     if (TOGETHER) {
         volatile __global uint *const sums_of_pass = told + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
@@ -124,6 +137,12 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
 % endif
     }
 }
+</%def>
+
+<%def name="meet()">
+% if only is None:
+if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+% endif
 </%def>
 
 <%def name="add_gain()">
@@ -172,7 +191,6 @@ if (lane_id() == 0u && moves) {
         ${choose_row(bodies, kind, keeps)}
     </%table:each_row>
 % endif
-    first_of_kind += count;
 % if kind["unit"] != "thread":
     lane_converge();
     group_barrier();                            // tables are of another kind now

@@ -22,7 +22,6 @@ from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import real, whole
-from clgraph.graph.modules import module
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -270,20 +269,12 @@ class _Detection(Plan):
 
         Few are left that way, by a vertex that was between their sides and went elsewhere.
         """
-        _, communities = self._levels.numbered(log, level, level.labels)
-        if communities == level.n:
+        levels, n = self._levels, level.n
+        _, communities = levels.numbered(log, level, level.labels)
+        if communities == n:
             return
-        labels = level.labels.read(level.n)
-        indptr = level.rows[0].read(level.n + 1).astype(np.int64)
-        indices = level.rows[1].read(level.m)
-        sources = np.repeat(np.arange(level.n), np.diff(indptr))
-        inner = labels[sources] == labels[indices]
-        ends = (sources[inner], indices[inner])
-        sparse = module("scipy.sparse")
-        matrix = sparse.coo_array((np.ones(ends[0].size, bool), ends), shape=(level.n,) * 2)
-        _, pieces = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)
-        level.labels.write(pieces.astype(np.uint32))
-        self._levels.start(log, level, given=True)
+        levels.parted(log, level)
+        levels.start(log, level, given=True)
 
     def _quality(self, log: SweepLog, level: Level, scale: Scale) -> float:
         inside = self._levels.inside(log, level)

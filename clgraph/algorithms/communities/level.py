@@ -26,6 +26,7 @@ CLASSES = 8  # turns of a pass
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
 PHASES = {"CHOOSE": 1, "SCORE": 2, "SETTLE": 4, "APPLY": 8}  # of a turn
+ROUNDS_UNSEEN = 3  # in which few communities are joined from all sides
 DIRECT_CHUNK = 32  # entries of a chunk where none is summed in local memory first
 
 
@@ -37,6 +38,8 @@ class Order:
     ----------
     vertices, turns, chunks : Allocation
         As kernels take them, see ``kernels_cl/communities/turns.mako``.
+    counts : list of list of int
+        Vertices of each turn, by the kind of their rows, but hubs.
     chunk_counts : list of int
         Of the hubs of each turn.
     """
@@ -44,6 +47,7 @@ class Order:
     vertices: Allocation
     turns: Allocation
     chunks: Allocation
+    counts: list[list[int]]
     chunk_counts: list[int]
 
 
@@ -131,12 +135,19 @@ class Levels:
         """Rows that are summed in one piece, shortest first; longer ones are hubs."""
         return [kind for kind in self.tallies.kinds if kind.slots or kind.unit == "thread"]
 
-    def kernel(self, name: str, *, weighted: bool = True, key: str = "uint") -> Any:
-        """Give a kernel; built when it is first wanted."""
+    def kernel(
+        self,
+        name: str,
+        *,
+        weighted: bool = True,
+        key: str = "uint",
+        only: tuple[str, int | str] | None = None,
+    ) -> Any:
+        """Give a kernel, or that which does only one step of it; built when it is first wanted."""
         file = name.partition("_")[0]
         if file != "level":
             key = "uint"
-        found = (name, weighted, key)
+        found = (name, weighted, key, only)
         if found not in self._kernels:
             size, lanes = self.tallies.group_size, self.device.traits.lanes
             kinds = [self.tallies.parameters(kind) for kind in self.kinds]
@@ -150,6 +161,7 @@ class Levels:
                 hub_kinds=[] if self.tables == "dense" else [hub],
                 hubs=self.tables != "dense",
                 phases=PHASES,
+                only=only,
                 weighted=weighted,
                 classes=CLASSES,
                 long_row=LONG_ROW_ONE_LANE if lanes == 1 else LONG_ROW,
@@ -323,6 +335,21 @@ class Levels:
         self.launch(log, None, level.n, "level_least", n, level.labels, parts, numbers, least)
         args = (n, level.labels, parts, numbers, least, made.labels)
         self.launch(log, None, level.n, "level_inherit", *args)
+
+    def parted(self, log: SweepLog, level: Level) -> None:
+        """Give labels to what hangs together within communities, by the least vertex of each."""
+        n = np.uint32(level.n)
+        pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
+        self.launch(log, None, level.n, "level_alone", n, pieces)
+        more = True
+        while more:
+            changes.clear()
+            for _ in range(ROUNDS_UNSEEN):
+                self.launch(log, level, level.n, "level_join", n, level.labels, pieces, changes)
+            more = bool(changes.read()[0])
+        numbers, _ = self.numbered(log, level, pieces)
+        ends = (np.uint32(0), np.uint32(1), pieces, numbers, level.labels)
+        self.launch(log, None, level.n, "level_follow", n, *ends)
 
     def copy(self, log: SweepLog, source: Allocation, target: Allocation, n: int) -> None:
         """Copy words."""

@@ -58,6 +58,7 @@ class Turns:
         self.together = traits.grid_barrier and traits.lanes > 1
         self.groups: int | None = None
         self.spin_limit = SPIN_LIMIT
+        self._emptied: tuple[object, object] | None = None  # which tables of hubs are
         self._sort = RadixSort(levels.device, np.uint32, np.uint32)
 
     def order(self, log: SweepLog, level: Level, seed: int) -> None:
@@ -86,7 +87,8 @@ class Turns:
         if every:
             words = np.uint32(table.shape[1])
             levels.launch(log, None, n, "level_chunks", rows, *sown, turns, words, counted, chunks)
-        level.order = Order(ordered, turns, chunks, chunk_counts.tolist())
+        by_kind = counts[:, :kinds].tolist()
+        level.order = Order(ordered, turns, chunks, by_kind, chunk_counts.tolist())
 
     def passes(
         self,
@@ -132,19 +134,19 @@ class Turns:
             If work-groups waited in vain; they do no more in a launch of several passes.
         """
         levels = self.levels
-        built = levels.kernel(kernel, weighted=level.weighted)
         most = min(most, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
         claims = levels.array("row_claims", CLASSES)
-        claims.clear()
+        if levels.tables == "dense":
+            claims.clear()
         words_told = BARRIER_WORDS + GAIN_WORDS * most
         told = levels.array("passes_told", words_told)
         told.clear()
         tables, arrays = self._arguments(level)
         limits = (np.uint32(min(before, 2**32 - 1)), np.uint64(tolerance))
 
-        def launch(groups: int, phases: int, first: int, end: int, passes: int) -> None:
+        def launch(built: Kernel, groups: int, phases: int, first: int, end: int) -> None:
             size = levels.tallies.group_size
-            which = (np.uint32(phases), np.uint32(first), np.uint32(end), np.uint32(passes))
+            which = (np.uint32(phases), np.uint32(first), np.uint32(end), np.uint32(most))
             words = (*which, *limits, np.uint32(self.spin_limit), told)
             sown = (np.uint32(level.seed), *arrays)
             leading = (*tables, claims, np.uint32(first), *level.rows, *scale.arguments)
@@ -152,25 +154,38 @@ class Turns:
             log.add(event, event, name=kernel)
 
         if self.together:
-            launch(self._resident(built, level), sum(PHASES.values()), 0, CLASSES, most)
+            built = levels.kernel(kernel, weighted=level.weighted)
+            launch(built, self._resident(built, level), sum(PHASES.values()), 0, CLASSES)
         else:
-            self._stepwise(level, launch)
+            self._stepwise(level, kernel, launch)
         found = told.read(words_told)
         if self.together and found[BARRIER_FAILED]:
             _log.warning("work-groups waited for each other in vain; a turn takes launches now")
             self.together = False
             raise StrandedError
+        if levels.tables != "dense":
+            self._emptied = (tables[0].token, tables[1].token)
         passes = found[BARRIER_WORDS:].reshape(most, GAIN_WORDS)
         return [(int(high) << 32 | int(low), int(moves)) for low, high, moves, _ in passes]
 
-    def _stepwise(self, level: Level, launch: Any) -> None:
+    def _stepwise(self, level: Level, kernel: str, launch: Any) -> None:
         """Launch the phases of a pass one by one."""
-        assert level.order is not None  # noqa: S101 (ordered before)
+        levels, order, weighted = self.levels, level.order, level.weighted
+        assert order is not None  # noqa: S101 (ordered before)
         groups = self._wanted(level)
-        for turn, hubs in enumerate(level.order.chunk_counts):
-            for name, phase in PHASES.items():
-                if hubs or name in ("CHOOSE", "APPLY"):
-                    launch(groups, phase, turn, turn + 1, 1)
+        for turn, hubs in enumerate(order.chunk_counts):
+            if levels.tables == "dense":
+                built = levels.kernel(kernel, weighted=weighted)
+                for phase in ("CHOOSE", "APPLY"):
+                    launch(built, groups, PHASES[phase], turn, turn + 1)
+                continue
+            steps: list[tuple[str, int | str]]
+            steps = [("CHOOSE", kind) for kind, rows in enumerate(order.counts[turn]) if rows]
+            if hubs:
+                steps += [("CHOOSE", "hubs"), ("SCORE", "hubs"), ("SETTLE", "hubs")]
+            for only in (*steps, ("APPLY", "all")):
+                built = levels.kernel(kernel, weighted=weighted, only=only)
+                launch(built, groups, PHASES[only[0]], turn, turn + 1)
 
     def _wanted(self, level: Level) -> int:
         """Give the work-groups that a level has work for."""
@@ -200,12 +215,15 @@ class Turns:
             groups = self._wanted(level)  # each has an array of its own
             tables = levels.tallies.arguments(levels.memory, kind, groups, level.n)
         else:
-            slots = max(2 * levels.chunk * max(order.chunk_counts), 1)
+            # As many as PLACES of /communities/turns.mako.
+            slots = max((levels.chunk + levels.chunk // 4) * max(order.chunk_counts), 1)
             keys, sums = levels.array("hub_keys", slots), levels.sums("hub_sums", slots)
-            # Every part of a table is left empty, unless somebody breaks in between.
-            queue = levels.device.queue
-            cl.enqueue_fill_buffer(queue, keys.buffer, NO_KEY, 0, 4 * slots)
-            sums.clear()
+            if (keys.token, sums.token) != self._emptied:
+                queue = levels.device.queue
+                cl.enqueue_fill_buffer(queue, keys.buffer, NO_KEY, 0, keys.size_bytes)
+                sums.clear()
+            # A launch that ends well leaves tables empty.
+            self._emptied = None
             tables = (keys, sums, np.uint32(0))
         parts = max(sum(order.chunk_counts), 1)
         arrays = (

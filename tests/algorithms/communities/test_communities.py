@@ -126,12 +126,13 @@ def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
         assert graph.degrees.max() > plan._levels.tallies.bounds[-1]
 
 
-@pytest.mark.runtimes("pocl+lanes8")
+@pytest.mark.slow
+@pytest.mark.runtimes("intel")
 @pytest.mark.parametrize("name", ["kron", "star"])
 def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
     monkeypatch.setattr(tallies, "LOCAL_BYTES", 1024)
     plan = cg.Leiden(named_graphs()[name], device=device)
-    plan._turns.together, plan._turns.groups = True, 3
+    plan._turns.together, plan._turns.groups = True, 1  # others may not be resident
     found = plan.run(seed=5)
     assert plan._turns.together
     np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
@@ -142,7 +143,8 @@ def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
     assert again.stats.launches >= found.stats.launches
 
 
-@pytest.mark.runtimes("pocl+lanes8")
+@pytest.mark.slow
+@pytest.mark.runtimes("intel")
 def test_a_work_group_that_does_not_come_is_not_waited_for_for_ever(device, caplog):
     plan = cg.Leiden(named_graphs()["kron"], device=device)
     plan._turns.together, plan._turns.groups, plan._turns.spin_limit = True, 64, 1 << 10

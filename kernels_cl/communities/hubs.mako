@@ -5,14 +5,15 @@
 ## chooses (SETTLE). A table has PLACES for the entries of the row, PART for each chunk.
 ##
 ## functions()     at file scope
-## sum_chunks(bodies), score_parts(bodies, keeps), settle(bodies, keeps), apply(bodies)
+## sum_chunks(bodies, keeps), score_parts(bodies), settle(bodies), apply(bodies)
 ##                 the phases, where `bodies` has what /communities/turns.mako calls so
-## In scope        the kernel's arguments; first_chunk, end_chunk; hub_kept, in local memory
+## In scope        the kernel's arguments; first_chunk, end_chunk; group_kept, in local memory
 ## Called by       all work-items, in uniform control flow
 ## Barriers        of the work-group
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="table" file="/rows/tally.mako"/>
+<%namespace name="choose" file="/communities/choose.mako"/>
 
 <%def name="functions()">\
 static inline void hub_add(volatile __global uint *keys, volatile __global sum_t *sums, const uint size, const uint key, const sum_t value) {
@@ -39,29 +40,37 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
 }
 </%def>
 
-<%def name="sum_chunks(bodies)">
+<%def name="sum_chunks(bodies, keeps)">
 {
 <% kind = kinds[-1] if kinds else hub_kinds[0] %>\
     ${table.use(kind)}
     <%self:each_chunk bodies="${bodies}">
         const offset_t begin = indptr[v] + (offset_t)part * CHUNK;
         const uint length = min(CHUNK, row_length - part * CHUNK);
+        sum_t kept = 0;
+        if (get_local_id(0) == 0) group_kept = 0;
 % if kinds:
         ${table.clear("length", kind)}
+% else:
+        unit_barrier();
 % endif
         for (uint i = (uint)get_local_id(0); i < length; i += GROUP_SIZE) {
             const uint u = indices[begin + i];
             if (${bodies.counted("u", "v")}) {
 % if kinds:
-                ${table.add(capture(bodies.key, "u"), "WEIGHT(begin + i)", kind)}
+                ${choose.add(bodies, kind, keeps)}
 % else:
+                const uint next_to = ${bodies.key("u")};
                 const sum_t value = WEIGHT(begin + i);
-                if (value) hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), ${bodies.key("u")}, value);
+                if (${"next_to == own" if keeps else "0"}) kept += value;
+                else if (value) hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), next_to, value);
 % endif
             }
         }
+        ${choose.add_kept()}
+        unit_barrier();
+        if (get_local_id(0) == 0) part_kept[at] = group_kept;
 % if kinds:
-        ${table.finish()}
         for (uint i = (uint)get_local_id(0); i <= key_mask; i += GROUP_SIZE)
             if (keys[i] != NO_KEY)
                 hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), keys[i], sums[i]);
@@ -71,7 +80,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
 }
 </%def>
 
-<%def name="score_parts(bodies, keeps)">
+<%def name="score_parts(bodies)">
 {
 <% kind = hub_kinds[0] %>\
     ${table.use(kind)}
@@ -79,21 +88,13 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
         __global uint *const keys = tally_keys + table_begin + part * PART;
         __global sum_t *const sums = tally_sums + table_begin + part * PART;
         const uint key_mask = min(PART, PLACES(row_length) - part * PART) - 1u;
-        if (get_local_id(0) == 0) hub_kept = 0;
-        unit_barrier();
         <%table:best floor="LONG_MIN" kind="${kind}">
-        <%def name="score(key, sum)">
-% if keeps:
-            if (${key} == own) hub_kept = ${sum};
-% endif
-            ${bodies.score(key, sum)}
-        </%def>
+        <%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
         <%def name="most(sum)">PULL(${sum})</%def>
         </%table:best>
         if (get_local_id(0) == 0) {
             part_scores[at] = best_score;
             part_keys[at] = best_key;
-            part_kept[at] = hub_kept;
         }
         for (uint i = (uint)get_local_id(0); i <= key_mask; i += GROUP_SIZE) {
             if (keys[i] == NO_KEY) continue;
@@ -105,7 +106,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
 }
 </%def>
 
-<%def name="settle(bodies, keeps)">
+<%def name="settle(bodies)">
 for (uint at = first_chunk + (uint)get_global_id(0) / LANES; at < end_chunk; at += (uint)get_global_size(0) / LANES) {
     const uint v = chunks[at].x;
     if (chunks[at].y != 0u) continue;

@@ -12,7 +12,7 @@
 ##                 gained. Body defs, the first three of them for any work-item:
 ##                 look(v)          declares `wanted`, whether v chooses, and what others need
 ##                 counted(u, v)    whether an edge to u counts; key(u), for what
-##                 floor(kept)      what a choice must be better than, kept being the sum of `own`
+##                 floor(kept)      what a choice must be better than, kept being the sum of its `own`
 ##                 score(key, sum)  as in /rows/tally.mako
 ##                 chosen(v)        by one work-item: best_key is what v chooses, or NO_KEY
 ##                 move(v, t)       by one work-item: v joins t
@@ -30,6 +30,7 @@
 <%namespace name="table" file="/rows/tally.mako"/>
 <%namespace name="level" file="/communities/level.mako"/>
 <%namespace name="barrier" file="/grid/barrier.mako"/>
+<%namespace name="choose" file="/communities/choose.mako"/>
 <%namespace name="hubs" file="/communities/hubs.mako"/>
 
 <%def name="declarations()">\
@@ -65,14 +66,14 @@ ${hubs.functions()}</%def>
     __global const uint2 *restrict chunks,      // hubs and which part of theirs, by turn
     __global long *part_scores,                 // [chunks] of the best key in a part
     __global uint *part_keys,                   // [chunks]
-    __global sum_t *part_kept,                  // [chunks] sum of the hub's own key, where it is
+    __global sum_t *part_kept,                  // [chunks] sum of the hub's own key
 </%def>
 
 <%def name="setup()">\
     ${barrier.setup()}\
     ${table.storage(kinds + hub_kinds)}\
 % if hub_kinds:
-    __local sum_t hub_kept;
+    __local sum_t group_kept;
 % endif
 </%def>
 
@@ -90,12 +91,12 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
             uint first_of_kind = first_vertex;
 % for place, kind in enumerate(kinds):
 % if only is None or only[1] == place:
-            ${choose(bodies, kind, place, keeps)}
+            ${choose.rows(bodies, kind, place, keeps)}
 % endif
             first_of_kind += about[4 + ${place}];
 % endfor
 % if hub_kinds and (only is None or only[1] == "hubs"):
-            ${hubs.sum_chunks(bodies)}
+            ${hubs.sum_chunks(bodies, keeps)}
 % endif
         }
 % endif
@@ -104,13 +105,13 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
             ${meet()}
 % if only is None or only[0] == "SCORE":
             if (phases & SCORE) {
-                ${hubs.score_parts(bodies, keeps)}
+                ${hubs.score_parts(bodies)}
             }
 % endif
             ${meet()}
 % if only is None or only[0] == "SETTLE":
             if (phases & SETTLE) {
-                ${hubs.settle(bodies, keeps)}
+                ${hubs.settle(bodies)}
             }
 % endif
         }
@@ -154,72 +155,6 @@ if (lane_id() == 0u && moves) {
     const uint low = (uint)gain, met = atomic_add(sums_of_pass, low);
     atomic_add(sums_of_pass + 1, (uint)(gain >> 32) + (met + low < low ? 1u : 0u));
     atomic_add(sums_of_pass + 2, moves);
-}
-</%def>
-
-## What the vertices of a turn whose rows are of one kind choose.
-<%def name="choose(bodies, kind, place, keeps)">
-{
-    ${table.use(kind)}
-    const uint count = about[4 + ${place}];
-% if kind["unit"] == "lanes":
-    <%share:each_shared_tile count="count">
-        const int there = lane_id() < width && first + lane_id() < count;
-        const uint candidate = vertices[first_of_kind + (uint)(there ? first + lane_id() : first)];
-        int wanting = 0;
-        if (there) {
-            ${bodies.look("candidate")}
-            wanting = wanted;
-            if (!wanted) targets[candidate] = NO_KEY;
-        }
-        lanemask_t left = lane_ballot(wanting);
-        while (left) {
-            const uint v = lane_shuffle(candidate, lanemask_first(left));
-            left &= left - 1;
-            ${bodies.look("v")}
-            ${choose_row(bodies, kind, keeps)}
-        }
-    </%share:each_shared_tile>
-% else:
-    <%table:each_row count="count" kind="${kind}">
-        const uint v = vertices[first_of_kind + row_slot];
-        ${bodies.look("v")}
-        if (!wanted) {
-            if (UNIT_ITEM == 0u) targets[v] = NO_KEY;
-            continue;
-        }
-        ${choose_row(bodies, kind, keeps)}
-    </%table:each_row>
-% endif
-% if kind["unit"] != "thread":
-    lane_converge();
-    group_barrier();                            // tables are of another kind now
-% endif
-}
-</%def>
-
-<%def name="choose_row(bodies, kind, keeps)">
-const offset_t begin = indptr[v];
-const uint length = (uint)(indptr[v + 1] - begin);
-${table.clear("length", kind)}
-for (uint i = UNIT_ITEM; i < length; i += UNIT_ITEMS) {
-    const uint u = indices[begin + i];
-    if (${bodies.counted("u", "v")}) {
-        ${table.add(capture(bodies.key, "u"), "WEIGHT(begin + i)", kind)}
-    }
-}
-${table.finish()}
-% if keeps:
-${table.sum_of("kept", "own", kind)}
-% endif
-const long floor = ${bodies.floor("kept")};
-<%table:best floor="floor" kind="${kind}">
-<%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
-<%def name="most(sum)">PULL(${sum})</%def>
-</%table:best>
-if (UNIT_ITEM == 0u) {
-    targets[v] = best_key;
-    ${bodies.chosen("v")}
 }
 </%def>
 

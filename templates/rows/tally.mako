@@ -15,7 +15,6 @@
 ##                         UNIT_ITEMS, and calls
 ## add(key, value)         which counts a value; zeros are left out
 ## finish()                after the loop
-## sum_of(result, key)     the sum of a key, on all work-items; before `best`
 ## best(floor)             body defines score(key, sum), which sets `tally_score`, a long, or leaves it
 ##                         at LONG_MIN, and most(sum), which no key of that sum scores above; leaves
 ##                         in `best_score` and `best_key` what scores highest above `floor`; of
@@ -197,24 +196,6 @@ unit_barrier();
 
 <%def name="finish()">
 unit_barrier();
-</%def>
-
-<%def name="sum_of(result, key, kind=None)">
-<% kind = kind or tally %>\
-sum_t ${result} = 0;
-{
-    const uint wanted = ${key};
-% if kind["unit"] == "thread":
-    ${result} = sums[wanted];
-% elif kind["unit"] == "item":
-    for (uint at = 0u; at < key_count; ++at)
-        if (keys[at * GROUP_SIZE] == wanted) ${result} = sums[at * GROUP_SIZE];
-% else:
-    uint at = TALLY_SLOT(wanted, key_mask);
-    while (keys[at] != NO_KEY && keys[at] != wanted) at = (at + 1u) & key_mask;
-    if (keys[at] == wanted) ${result} = sums[at];
-% endif
-}
 </%def>
 
 <%def name="best(floor, kind=None)">

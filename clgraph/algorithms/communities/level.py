@@ -145,7 +145,7 @@ class Levels:
     ) -> Any:
         """Give a kernel, or that which does only one step of it; built when it is first wanted."""
         file = name.partition("_")[0]
-        if file != "level":
+        if file != "coarsen":
             key = "uint"
         found = (name, weighted, key, only)
         if found not in self._kernels:
@@ -252,7 +252,7 @@ class Levels:
         places.clear()
         chunks = self.chunks(level)
         args = (*chunks, *mapping, *held, places, strengths, loops)
-        self.launch(log, level, n, "level_count", *args)
+        self.launch(log, level, n, "coarsen_count", *args)
         count = int(self._scan.enqueue(log, places, n, places).read()[0])
         indptr = self.array(f"indptr {side}", new_n + 1)
         m = 0
@@ -294,7 +294,7 @@ class Levels:
         pair_weights = self.sums("pair_weights", count if level.weighted else 1)
         args = (*self.chunks(level), n, labels, numbers, places)
         args += (np.uint32(bits), pairs, pair_weights)
-        self.launch(log, level, level.n, "level_pairs", *args, key=key)
+        self.launch(log, level, level.n, "coarsen_pairs", *args, key=key)
         value = self.sum_type if level.weighted else None
         if (word, value) not in self._sorts:
             self._sorts[word, value] = RadixSort(self.device, word, value)
@@ -304,7 +304,7 @@ class Levels:
         begins = self.array("run_begins", count, np.uint8)
         all_places, run_places = self.array("pair_places", count), self.array("run_places", count)
         runs = (pairs, np.uint32(count), begins, all_places)
-        self.launch(log, None, count, "level_runs", *runs, key=key)
+        self.launch(log, None, count, "coarsen_runs", *runs, key=key)
         total = self._compaction.enqueue(log, begins, count, (all_places, run_places))
         m = int(total.read()[0])
         before, whole = all_places, all_places  # of edges that weigh 1 each nothing is summed
@@ -314,7 +314,7 @@ class Levels:
         indices, weights = self.array(f"indices {side}", m), self.sums(f"weights {side}", m)
         sizes = (np.uint32(m), np.uint32(count), np.uint32(bits), np.uint32(new_n))
         sweeper = Sweeper(self.device, m, self.tallies.group_size)
-        kernel = self.kernel("level_rows", weighted=level.weighted, key=key)
+        kernel = self.kernel("coarsen_rows", weighted=level.weighted, key=key)
         sweeper.launch(
             log, kernel, pairs, run_places, *sizes, before, whole, indptr, indices, weights
         )
@@ -332,20 +332,20 @@ class Levels:
         least = self.array("least", level.n)
         least.clear()
         n = np.uint32(level.n)
-        self.launch(log, None, level.n, "level_least", n, level.labels, parts, numbers, least)
+        self.launch(log, None, level.n, "coarsen_least", n, level.labels, parts, numbers, least)
         args = (n, level.labels, parts, numbers, least, made.labels)
-        self.launch(log, None, level.n, "level_inherit", *args)
+        self.launch(log, None, level.n, "coarsen_inherit", *args)
 
     def parted(self, log: SweepLog, level: Level) -> None:
         """Give labels to what hangs together within communities, by the least vertex of each."""
         n = np.uint32(level.n)
         pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
-        self.launch(log, None, level.n, "level_alone", n, pieces)
+        self.launch(log, None, level.n, "pieces_alone", n, pieces)
         more = True
         while more:
             changes.clear()
             for _ in range(ROUNDS_UNSEEN):
-                self.launch(log, level, level.n, "level_join", n, level.labels, pieces, changes)
+                self.launch(log, level, level.n, "pieces_join", n, level.labels, pieces, changes)
             more = bool(changes.read()[0])
         numbers, _ = self.numbered(log, level, pieces)
         ends = (np.uint32(0), np.uint32(1), pieces, numbers, level.labels)

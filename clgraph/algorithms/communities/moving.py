@@ -112,7 +112,7 @@ def refined(
     held = (level.labels, level.strengths)
     cuts.clear()
     chunks = levels.chunks(level)
-    levels.launch(log, level, n, "refine_start", *chunks, np.uint32(n), *held, *state)
+    levels.launch(log, level, n, "parts_start", *chunks, np.uint32(n), *held, *state)
     args = (level.strengths, level.labels, level.totals, *state, targets)
     done = 0
     while done < REFINING_PASSES:

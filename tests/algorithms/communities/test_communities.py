@@ -117,7 +117,7 @@ def test_a_configuration_changes_no_result(device, preset, name):
 @pytest.mark.parametrize("name", ["kron", "star", "real"])
 def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
     """Tables in local memory so small that many rows do not fit."""
-    monkeypatch.setattr(tallies, "LOCAL_BYTES", 2048)
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
     graph = named_graphs()[name]
     plan = cg.Leiden(graph, device=device)
     found = plan.run(seed=5)
@@ -130,7 +130,7 @@ def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
 @pytest.mark.runtimes("intel")
 @pytest.mark.parametrize("name", ["kron", "star"])
 def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
-    monkeypatch.setattr(tallies, "LOCAL_BYTES", 1024)
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
     plan = cg.Leiden(named_graphs()[name], device=device)
     plan._turns.together, plan._turns.groups = True, 1  # others may not be resident
     found = plan.run(seed=5)
@@ -353,7 +353,7 @@ def test_what_a_run_tells(device):
     assert stats.levels[0]["edges"] == graph.m
     assert stats.kernel_ms > 0
     assert stats.launches > 10
-    assert any(name.startswith("move_choose") for name in stats.parts)
+    assert {"move_turns", "refine_turns"} <= set(stats.parts)
     assert stats.device_bytes > 0
     assert "modularity=0." in repr(result)
     assert [group[0] for group in result.groups()] == sorted(group[0] for group in result.groups())

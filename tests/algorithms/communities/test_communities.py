@@ -126,7 +126,6 @@ def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
         assert graph.degrees.max() > plan._levels.tallies.bounds[-1]
 
 
-@pytest.mark.slow
 @pytest.mark.runtimes("intel")
 @pytest.mark.parametrize("name", ["kron", "star"])
 def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
@@ -143,7 +142,6 @@ def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
     assert again.stats.launches >= found.stats.launches
 
 
-@pytest.mark.slow
 @pytest.mark.runtimes("intel")
 def test_a_work_group_that_does_not_come_is_not_waited_for_for_ever(device, caplog):
     plan = cg.Leiden(named_graphs()["kron"], device=device)

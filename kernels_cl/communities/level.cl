@@ -1,16 +1,10 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
-<%namespace name="memory" file="/memory/memory.mako"/>\
-<%namespace name="group" file="/grid/group.mako"/>\
 <%namespace name="share" file="/grid/items.mako"/>\
-<%namespace name="table" file="/rows/tally.mako"/>\
 <%namespace name="level" file="/communities/level.mako"/>\
-// A graph whose vertices are the communities, or parts of them, of another.
+// Vertices of a level: what they hold, in which order they take turns, and which communities they are in.
 //
-// Edges within a community become its loop; the others are listed as pairs of communities, which are
-// sorted elsewhere, and every run of equal pairs becomes an edge. No races: whatever several work-items
-// add to is atomic, of whole numbers.
+// No races: whatever several work-items add to is atomic, of whole numbers.
 ${level.declarations()}
-typedef ${key} pair_t;
 
 // What each vertex holds, self-loops twice, and the loops alone.
 __kernel KERNEL void level_strengths(
@@ -60,7 +54,7 @@ __kernel KERNEL void level_order(
     const uint seed,
     __global uint *restrict keys,               // [n] out
     __global uint *restrict vertices,           // [n] out: all
-    volatile __global uint *longest)            // [1] in/out, 0 on entry
+    volatile __global uint *chunk_counts)       // [classes] in/out, 0 on entry: of hubs
 {
     <%share:each_item count="n">
         const uint length = (uint)(indptr[item + 1] - indptr[item]);
@@ -70,9 +64,33 @@ __kernel KERNEL void level_order(
 % endfor
         keys[item] = CLASS_OF(item) * ${len(bins) + 1}u + bin;
         vertices[item] = item;
-        if (length > *longest) atomic_max(longest, length);
+% if hubs:
+        if (bin == ${len(bins)}u && length) atomic_add(&chunk_counts[CLASS_OF(item)], (length - 1u) / ${chunk}u + 1u);
+% endif
     </%share:each_item>
 }
+% if hubs:
+
+// The chunks of hubs, those of one hub in a row; which hub is before which changes no result.
+__kernel KERNEL void level_chunks(
+    __global const offset_t *restrict indptr,   // [n + 1]
+    const uint n,
+    const uint seed,
+    __global const uint *restrict turns,        // [classes * turn_words]
+    const uint turn_words,
+    volatile __global uint *left,               // [classes] in/out: chunks that have no place yet
+    __global uint2 *restrict chunks)            // out: hub, and which of its chunks
+{
+    <%share:each_item count="n">
+        const uint length = (uint)(indptr[item + 1] - indptr[item]);
+        if (length > ${bins[-1] if bins else 0}u) {
+            const uint turn = CLASS_OF(item), count = (length - 1u) / ${chunk}u + 1u;
+            const uint first = turns[turn * turn_words + 1u] + atomic_sub(&left[turn], count) - count;
+            for (uint part = 0u; part < count; ++part) chunks[first + part] = (uint2)(item, part);
+        }
+    </%share:each_item>
+}
+% endif
 
 // A flag for each label that occurs.
 __kernel KERNEL void level_used(
@@ -82,142 +100,6 @@ __kernel KERNEL void level_used(
 {
     <%share:each_item count="n">
         used[labels[item]] = 1u;
-    </%share:each_item>
-}
-
-// How many edges of a row leave the community; what stays becomes the new vertex's loop.
-__kernel KERNEL void level_count(
-${level.rows()}\
-    const uint n,
-    __global const uint *restrict labels,       // [n]
-    __global const uint *restrict numbers,      // [n] new vertex of a label
-    __global const sum_t *restrict strengths,   // [n]
-    __global const sum_t *restrict loops,       // [n]
-    __global uint *restrict leaving,            // [n] out
-    volatile __global sum_t *new_strengths,     // [new n] in/out, 0 on entry
-    volatile __global sum_t *new_loops)         // [new n] in/out, 0 on entry
-{
-    ${lanes.setup()}
-    <%level:each_row>
-        const uint own = labels[row];
-        sum_t inner = 0;
-        uint left = 0u;
-        for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
-            const uint u = indices[e];
-            if (labels[u] != own) ++left;
-            else if (u != row) inner += WEIGHT(e);
-        }
-        inner = lane_reduce_sum(inner);
-        left = lane_reduce_add(left);
-        if (lane_id() == 0u) {
-            leaving[row] = left;
-            inner += loops[row];
-            if (inner) sum_add_global(&new_loops[numbers[own]], inner);
-            sum_add_global(&new_strengths[numbers[own]], strengths[row]);
-        }
-    </%level:each_row>
-}
-
-__kernel KERNEL void level_pairs(
-${level.rows()}\
-    const uint n,
-    __global const uint *restrict labels,       // [n]
-    __global const uint *restrict numbers,      // [n]
-    __global const uint *restrict places,       // [n] where the row's pairs begin
-    const uint bits,                            // of a number
-    __global pair_t *restrict pairs,            // out
-    __global sum_t *restrict pair_weights)      // out, where there are weights
-{
-    ${lanes.setup()}
-    <%level:each_row>
-        const uint own = labels[row];
-        const pair_t high = (pair_t)numbers[own] << bits;
-        uint place = places[row];
-        for (offset_t step = begin; step < row_end; step += LANES) {
-            const offset_t e = step + lane_id();
-            const uint other = e < row_end ? labels[indices[e]] : own;
-            const lanemask_t leave = lane_ballot(other != own);
-            if (other != own) {
-                const uint at = place + lanemask_count(leave & lane_mask_lt());
-                pairs[at] = high | numbers[other];
-% if weighted:
-                pair_weights[at] = WEIGHT(e);
-% endif
-            }
-            place += lanemask_count(leave);
-        }
-    </%level:each_row>
-}
-
-// Where runs of equal pairs begin.
-__kernel KERNEL void level_runs(
-    __global const pair_t *restrict pairs,      // [count] sorted
-    const uint count,
-    __global uchar *restrict begins,            // [count] out
-    __global uint *restrict places)             // [count] out: all
-{
-    <%share:each_item count="count">
-        begins[item] = item == 0u || pairs[item] != pairs[item - 1u];
-        places[item] = item;
-    </%share:each_item>
-}
-
-__kernel KERNEL void level_rows(
-    __global const pair_t *restrict pairs,      // [pair_count] sorted
-    __global const uint *restrict run_places,   // [count] where runs begin
-    const uint count,
-    const uint pair_count,
-    const uint bits,
-    const uint n,                               // new vertices
-    __global const sum_t *restrict before,      // [pair_count] sum of all weights before
-    __global const sum_t *restrict all,         // [1] sum of all
-    __global offset_t *restrict indptr,         // [n + 1] out
-    __global uint *restrict indices,            // [count] out
-    __global sum_t *restrict weights)           // [count] out
-{
-    <%share:each_item count="count">
-        const uint place = run_places[item];
-        const uint end = item + 1u < count ? run_places[item + 1u] : pair_count;
-        const pair_t pair = pairs[place];
-        const uint row = (uint)(pair >> bits);
-        indices[item] = (uint)pair & ((1u << bits) - 1u);
-% if weighted:
-        weights[item] = (end < pair_count ? before[end] : all[0]) - before[place];
-% else:
-        weights[item] = end - place;
-% endif
-        // Rows without edges begin where the next one does.
-        uint next = item == 0u ? 0u : (uint)(pairs[run_places[item - 1u]] >> bits) + 1u;
-        for (; next <= row; ++next) indptr[next] = item;
-        if (item + 1u == count) for (next = row + 1u; next <= n; ++next) indptr[next] = count;
-    </%share:each_item>
-}
-
-// Of each community the least new vertex in it, as the complement so that 0 is no vertex.
-__kernel KERNEL void level_least(
-    const uint n,
-    __global const uint *restrict labels,       // [n]
-    __global const uint *restrict parts,        // [n]
-    __global const uint *restrict numbers,      // [n] new vertex of a part
-    volatile __global uint *least)              // [n] in/out, 0 on entry
-{
-    <%share:each_item count="n">
-        const uint own = ~numbers[parts[item]];
-        if (own > least[labels[item]]) atomic_max(&least[labels[item]], own);
-    </%share:each_item>
-}
-
-// New vertices are in the communities that their parts are in.
-__kernel KERNEL void level_inherit(
-    const uint n,
-    __global const uint *restrict labels,       // [n]
-    __global const uint *restrict parts,        // [n]
-    __global const uint *restrict numbers,      // [n]
-    __global const uint *restrict least,        // [n]
-    __global uint *restrict new_labels)         // [new n] out
-{
-    <%share:each_item count="n">
-        new_labels[numbers[parts[item]]] = ~least[labels[item]];
     </%share:each_item>
 }
 

@@ -57,52 +57,29 @@ static inline uint scrambled(uint x) {
 </%share:each_tile>
 </%def>
 
-## Edges of those vertices of a list whose targets[] is one: body edge(v, t, e) is run for each of them,
-## by the lane whose v it is or, in long rows, by all lanes, with v and t the same on all; done(v, t)
-## follows both, on all lanes then. By groups, a work-group takes each row: of lists of long rows.
-<%def name="each_mover(by)">
-% if by == "group":
-for (uint slot = (uint)get_group_id(0); slot < count; slot += (uint)get_num_groups(0)) {
-    const uint v = vertices[first_vertex + slot], t = targets[v];
-    if (t == NO_KEY) continue;
-    const offset_t begin = indptr[v], row_end = indptr[v + 1];
-    if (get_local_id(0) == 0) {
-        ${caller.move("v", "t")}
-    }
-    ${caller.before()}
-    for (offset_t e = begin + get_local_id(0); e < row_end; e += GROUP_SIZE) {
-        ${caller.edge("v", "t", "e")}
-    }
-    ${caller.done("v", "t", "lane_id() == 0u")}
-}
-% else:
-<%share:each_tile count="count">
-    const uint v = vertices[first_vertex + (uint)min(first + lane_id(), (ulong)count - 1)];
-    const uint t = first + lane_id() < count ? targets[v] : NO_KEY;
-    const offset_t begin = indptr[v];
-    const uint length = t != NO_KEY ? (uint)(indptr[v + 1] - begin) : 0u;
-    if (t != NO_KEY) {
-        ${caller.move("v", "t")}
-        const uint short_end = min(length, LONG_ROW);
-        ${caller.before()}
-        for (offset_t e = begin; e < begin + short_end; ++e) {
-            ${caller.edge("v", "t", "e")}
-        }
-        ${caller.done("v", "t", "1")}
-    }
-    lanemask_t long_rows = lane_ballot(length > LONG_ROW);
-    while (long_rows) {
-        const uint owner = lanemask_first(long_rows);
-        long_rows &= long_rows - 1;
-        const uint long_v = lane_shuffle(v, owner), long_t = lane_shuffle(t, owner);
-        const uint long_length = lane_shuffle(length, owner);
-        const offset_t long_begin = indptr[long_v];
-        ${caller.before()}
-        for (offset_t e = long_begin + LONG_ROW + lane_id(); e < long_begin + long_length; e += LANES) {
-            ${caller.edge("long_v", "long_t", "e")}
-        }
-        ${caller.done("long_v", "long_t", "lane_id() == 0u")}
-    }
+<%def name="chunk_parameters()">\
+% if hubs:
+    __global const uint2 *restrict chunks,      // [chunk_count] of hubs: which, and which part of its row
+    const uint chunk_count,
+% endif
+</%def>
+
+## The same, but the rows of hubs in chunks; body is given `part`, which chunk of the row it is, or
+## None where it is all of one.
+<%def name="each_part()">
+<%share:each_tile count="(ulong)n * LANES">
+    const uint row = (uint)(first / LANES);
+    const offset_t begin = indptr[row], row_end = indptr[row + 1];
+% if hubs:
+    if (row_end - begin > ${bins[-1] if bins else 0}u) continue;
+% endif
+    ${caller.body(part=None)}
 </%share:each_tile>
+% if hubs:
+for (uint at = (uint)(get_global_id(0) / LANES); at < chunk_count; at += (uint)(get_global_size(0) / LANES)) {
+    const uint row = chunks[at].x, part = chunks[at].y;
+    const offset_t begin = indptr[row] + (offset_t)part * ${chunk}u, row_end = min(begin + ${chunk}u, indptr[row + 1]);
+    ${caller.body(part="part")}
+}
 % endif
 </%def>

@@ -1,124 +1,55 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
-<%namespace name="memory" file="/memory/memory.mako"/>\
-<%namespace name="group" file="/grid/group.mako"/>\
-<%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="table" file="/rows/tally.mako"/>\
 <%namespace name="level" file="/communities/level.mako"/>\
+<%namespace name="turns" file="/communities/turns.mako"/>\
 // Refining communities: each is taken apart and put together again from single vertices, which join
 // what they are well connected to within it.
 //
 // Only vertices that are alone move, and nobody joins one that may move in the same turn: so whatever
 // has been joined stays, and its vertices are connected. A set and a vertex are well connected if their
 // edges to the rest of the community weigh at least what is expected by their totals.
-${level.declarations()}
+${turns.declarations()}
 #define WELL_CONNECTED(cut, total, whole) (PULL(cut) >= PENALTY(SHARE(total), (whole) - (total)))
 
-// Everybody alone, and the edges of each to its community.
-__kernel KERNEL void refine_start(
-${level.rows()}\
-    const uint n,
-    __global const uint *restrict labels,       // [n] communities
-    __global const sum_t *restrict strengths,   // [n]
-    __global uint *restrict parts,              // [n] out: who founded the part
-    __global sum_t *restrict part_totals,       // [n] out
-    __global sum_t *restrict cuts,              // [n] out: of parts to the rest of their communities
-    __global uchar *restrict joined)            // [n] out: whether somebody has joined the part
-{
-    ${lanes.setup()}
-    <%level:each_row>
-        const uint own = labels[row];
-        sum_t cut = 0;
-        for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
-            const uint u = indices[e];
-            if (u != row && labels[u] == own) cut += WEIGHT(e);
-        }
-        cut = lane_reduce_sum(cut);
-        if (lane_id() == 0u) {
-            parts[row] = row;
-            part_totals[row] = strengths[row];
-            cuts[row] = cut;
-            joined[row] = 0;
-        }
-    </%level:each_row>
-}
-
-__kernel KERNEL void refine_choose(
+__kernel KERNEL void refine_turns(
 ${table.parameters()}\
 ${level.rows()}\
 ${level.scale()}\
-    const uint seed,
-    const uint turn,                            // which class moves
-    __global const uint *restrict vertices,
-    const uint first_vertex,
-    const uint count,
-    __global const uint *restrict labels,       // [n]
+${turns.parameters()}\
     __global const sum_t *restrict strengths,   // [n]
+    __global const uint *restrict labels,       // [n] communities
     __global const sum_t *restrict totals,      // [n] of communities
-    __global const uint *restrict parts,        // [n]
-    __global const sum_t *restrict part_totals, // [n]
-    __global const sum_t *restrict cuts,        // [n]
-    __global const uchar *restrict joined,      // [n]
-    __global uint *restrict targets)            // [n] out: which part to join, or NO_KEY
-{
-    ${lanes.setup()}
-    ${table.setup()}
-    <%table:each_row count="count">
-        const uint v = vertices[first_vertex + row_slot];
-        const uint own = labels[v];
-        const sum_t strength = strengths[v], whole = totals[own];
-        const ulong share = SHARE(strength);
-        if (parts[v] != v || joined[v] || !WELL_CONNECTED(cuts[v], strength, whole)) {
-            if (UNIT_ITEM == 0u) targets[v] = NO_KEY;
-            continue;
-        }
-        const offset_t begin = indptr[v];
-        const uint length = (uint)(indptr[v + 1] - begin);
-        ${table.clear("length")}
-        for (uint i = UNIT_ITEM; i < length; i += UNIT_ITEMS) {
-            const uint u = indices[begin + i];
-            if (u != v && labels[u] == own) {
-                ${table.add("parts[u]", "WEIGHT(begin + i)")}
-            }
-        }
-        ${table.finish()}
-        <%table:best floor="0">
-        <%def name="score(key, sum)">
-            if ((joined[${key}] || CLASS_OF(${key}) != turn)
-                && WELL_CONNECTED(cuts[${key}], part_totals[${key}], whole))
-                tally_score = PULL(${sum}) - PENALTY(share, part_totals[${key}]);
-        </%def>
-        <%def name="most(sum)">PULL(${sum})</%def>
-        </%table:best>
-        if (UNIT_ITEM == 0u) targets[v] = best_key;
-    </%table:each_row>
-}
-
-<%def name="apply_moves(name, by)">
-__kernel KERNEL void ${name}(
-${level.rows()}\
-    const uint seed,
-    const uint turn,
-    __global const uint *restrict vertices,
-    const uint first_vertex,
-    const uint count,
-    __global const uint *restrict labels,       // [n]
-    __global const sum_t *restrict strengths,   // [n]
-    __global const uint *restrict targets,      // [n]
     __global uint *parts,                       // [n] in/out
     volatile __global sum_t *part_totals,       // [n] in/out
     volatile __global sum_t *cuts,              // [n] in/out
     __global uchar *joined,                     // [n] in/out
-    volatile __global uint *gained)             // [3] in/out: the last counts moves
+    __global uint *targets)                     // [n] out: which part to join, or NO_KEY
 {
     ${lanes.setup()}
-    <%level:each_mover by="${by}">
+    ${turns.setup()}
+    <%turns:run keeps="${False}">
+    <%def name="look(v)">
+        const uint own = labels[${v}];
+        const sum_t strength = strengths[${v}], whole = totals[own];
+        const ulong share = SHARE(strength);
+        const int wanted = parts[${v}] == ${v} && !joined[${v}] && WELL_CONNECTED(cuts[${v}], strength, whole);
+    </%def>
+    <%def name="counted(u, v)">${u} != ${v} && labels[${u}] == own</%def>
+    <%def name="key(u)">parts[${u}]</%def>
+    <%def name="floor(kept)">0</%def>
+    <%def name="score(key, sum)">
+        if ((joined[${key}] || CLASS_OF(${key}) != turn) && WELL_CONNECTED(cuts[${key}], part_totals[${key}], whole))
+            tally_score = PULL(${sum}) - PENALTY(share, part_totals[${key}]);
+    </%def>
+    <%def name="chosen(v)">
+        if (best_key != NO_KEY) ++moves;
+    </%def>
     <%def name="move(v, t)">
         sum_add_global(&part_totals[${t}], strengths[${v}]);
         sum_add_global(&cuts[${t}], cuts[${v}]);
         part_totals[${v}] = 0;
         parts[${v}] = ${t};
         joined[${t}] = 1;
-        atomic_inc(gained + 2);
     </%def>
     <%def name="before()">sum_t inner = 0;</%def>
     <%def name="edge(v, t, e)">
@@ -138,9 +69,5 @@ ${level.rows()}\
         if (${once} && inner) sum_add_global(&cuts[${t}], (sum_t)0 - inner);
         % endif
     </%def>
-    </%level:each_mover>
+    </%turns:run>
 }
-</%def>
-
-${apply_moves("refine_apply", "lanes")}
-${apply_moves("refine_apply_long", "group")}

@@ -8,15 +8,16 @@
 // little enough. Rows hold the edges that lead to a vertex.
 //
 // affine: x becomes scale * (sum over edges of weight * share[u]) + what every vertex is given, where
-// share is x over the weight that leaves u; what vertices without edges hold is given to all.
+// share is x over the weight that leaves u; what vertices without edges hold is given to all. Shares
+// alone are kept: x is found from them, and of vertices without edges, whose share nobody reads, is it.
 // normed: x becomes the sum, and x itself where `shifted`, over its Euclidean length.
 //
 // Iterations are launched ahead of knowing whether the last one was needed: once a column has
 // converged it is left alone, and once all have, launches return at once.
 //
 // placed: shares are not in the order of vertices. Those that many edges read come first, near each
-// other, so that a cache holds most of what is read; edges name places instead of vertices, and are loaded
-// past that cache.
+// other, so that a cache holds most of what is read; edges name places instead of vertices, row by
+// row in their order, and are loaded past that cache.
 //
 // No races: every vertex is written by the work-item that owns its row, and shares are read from one
 // array and written to the other. Totals are taken in an order that depends on the device alone.
@@ -94,7 +95,9 @@ __kernel KERNEL void ${entry}(
     __global const real_t *restrict given,      // [n, COLUMNS] and what each is given of its own
 % endif
 % if dangling:
-    __global const real_t *restrict outgoing,   // [n] 1 over the weight that leaves a vertex, or 0
+% if not mirrored:
+    __global const real_t *restrict outgoing,   // [n] the weight that leaves a vertex
+% endif
     __global const real_t *restrict dangling,   // [COLUMNS] what vertices without edges hold
 % endif
 % if placed:
@@ -104,11 +107,10 @@ __kernel KERNEL void ${entry}(
     __global const real_t *restrict receives,   // [n, COLUMNS] how that is shared out
 % endif
     __global real_t *restrict share,            // [n, COLUMNS] out
-    __global real_t *restrict errors,           // [groups, COLUMNS] out
 % if dangling:
     __global real_t *restrict held,             // [groups, COLUMNS] out: what such vertices hold now
 % endif
-    __global real_t *restrict x)                // [n, COLUMNS] in/out
+    __global real_t *restrict errors)           // [groups, COLUMNS] out
 % else:
     __global real_t *restrict x)                // [n, COLUMNS] out
 % endif
@@ -123,21 +125,22 @@ __kernel KERNEL void ${entry}(
         <%def name="term(e, c)">${f"weights[{e}] * " if weighted else ""}from[AT(${"load_streaming(indices + (" + e + "))" if placed else f"indices[{e}]"}, ${c})]</%def>
         <%def name="ahead(row, c, leads)">
 % if affine:
-            const real_t before = ${leads} ? x[AT(${row}, ${c})] : 0;
-% if dangling:
-            const real_t part = ${leads} ? outgoing[${row}] : 0;
-% endif
 % if placed:
             const uint place = ${leads} ? places[${row}] : 0u;
 % else:
             const uint place = ${row};
+% endif
+            const real_t share_before = ${leads} ? from[AT(place, ${c})] : 0;
+% if dangling:
+            const real_t leaves = ${leads} ? ${f"indptr[{row} + 1u] - indptr[{row}]" if mirrored else f"outgoing[{row}]"} : 0;
 % endif
 % endif
         </%def>
         <%def name="done(row, c, sum)">
 % if affine:
         {
-            real_t now = before;
+            const real_t before = ${"leaves > 0 ? share_before * leaves : share_before" if dangling else "share_before"};
+            real_t now = before, share_now = share_before;
             if (!(state[${c}] & CONVERGED)) {
                 now = scale * ${sum} + uniform;
 % if given:
@@ -148,14 +151,12 @@ __kernel KERNEL void ${entry}(
 % elif dangling == "uniform":
                 now += scale * dangling[${c}];
 % endif
-                x[AT(${row}, ${c})] = now;
+                share_now = ${"leaves > 0 ? now / leaves : now" if dangling else "now"};
             }
+            share[AT(place, ${c})] = share_now;
             ${add("error", c)} += ${rows.magnitude("now - before")};
 % if dangling:
-            if (part == 0) ${add("hold", c)} += now;
-            share[AT(place, ${c})] = now * part;
-% else:
-            share[AT(place, ${c})] = now;
+            if (!(leaves > 0)) ${add("hold", c)} += now;
 % endif
         }
 % elif shifted:
@@ -178,18 +179,6 @@ __kernel KERNEL void ${entry}(
 #define PIECED_FROM ((size_t)${groups}u * COLUMNS)
 % endif
 % endfor
-
-% if placed:
-// Name vertices by where their shares are.
-__kernel KERNEL void power_place(
-    const offset_t m,
-    __global const uint *restrict indices,      // [m]
-    __global const uint *restrict places,       // [n]
-    __global uint *restrict placed)             // [m] out
-{
-    for (size_t e = get_global_id(0); e < m; e += get_global_size(0)) placed[e] = places[indices[e]];
-}
-% endif
 
 % if not affine:
 ${normed.kernels()}

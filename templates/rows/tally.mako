@@ -7,18 +7,20 @@
 ## declarations()          at file scope, after the lane vocabulary and /grid/group.mako
 ## parameters()            lead those of a kernel: what Tally.arguments of a launch gives
 ## setup()                 a kernel's first statements, after lanes.setup()
+## storage(kinds), use(kind)  instead, where rows of several kinds are served one after the other: the
+##                         first as setup(), the other in a block of its own for each, with a barrier
+##                         of the group between two; what follows then takes the kind too
 ## each_row(count)         body sees `row_slot`, 0 .. count - 1, the same for a unit
 ## clear(length)           before a row of so many entries; the loop over them goes from UNIT_ITEM by
 ##                         UNIT_ITEMS, and calls
 ## add(key, value)         which counts a value; zeros are left out
 ## finish()                after the loop
-## sum_of(result, key)     the sum of a key, on all work-items; before `best`
 ## best(floor)             body defines score(key, sum), which sets `tally_score`, a long, or leaves it
 ##                         at LONG_MIN, and most(sum), which no key of that sum scores above; leaves
 ##                         in `best_score` and `best_key` what scores highest above `floor`; of
 ##                         several the one whose TALLY_ORDER(key) is lowest; NO_KEY if none
-## In scope      tally: unit ("thread", "item", "lanes", "group"), slots (of a table in local memory;
-##               0: in global memory), wide (sums of 64 bits), group_size, lanes
+## In scope      tally, a kind: unit ("thread", "item", "lanes", "group"), slots (of a table in local
+##               memory; 0: in global memory), wide (sums of 64 bits), group_size, lanes
 ## Called by     all work-items of a launch; row loops are uniform for a unit
 ## Barriers      of the unit
 ## Local memory  slots * (4 + size of a sum) for each unit
@@ -34,25 +36,6 @@ typedef ulong sum_t;
 typedef uint sum_t;
 % endif
 #define NO_KEY 0xffffffffu
-% if tally["unit"] == "group":
-#define UNIT 0u
-#define UNITS 1u
-#define UNIT_ITEM ((uint)get_local_id(0))
-#define UNIT_ITEMS GROUP_SIZE
-#define unit_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-% elif tally["unit"] == "lanes":
-#define UNIT ((uint)get_local_id(0) / LANES)
-#define UNITS GROUP_LANES
-#define UNIT_ITEM lane_id()
-#define UNIT_ITEMS LANES
-#define unit_barrier() lane_converge()
-% else:
-#define UNIT ((uint)get_local_id(0))
-#define UNITS GROUP_SIZE
-#define UNIT_ITEM 0u
-#define UNIT_ITEMS 1u
-#define unit_barrier()
-% endif
 #define TALLY_SLOT(key, mask) (((key) * 0x9E3779B1u >> 8) & (mask))
 
 % for space in ("local", "global"):
@@ -80,21 +63,62 @@ static inline void sum_add_${space}(volatile __${space} sum_t *p, const sum_t x)
 </%def>
 
 <%def name="setup()">\
-% if tally["unit"] == "thread":
+${storage([tally])}
+${use(tally)}
+</%def>
+
+<%def name="storage(kinds)">\
+<%
+    units = {"item": lambda kind: kind["group_size"], "lanes": lambda kind: kind["group_size"] // kind["lanes"]}
+    slots = max(kind["slots"] * units.get(kind["unit"], lambda kind: 1)(kind) for kind in kinds)
+    grouped = any(kind["unit"] == "group" and kind["group_size"] > kind["lanes"] for kind in kinds)
+%>\
+% if slots:
+    __local uint local_keys[${slots}];
+    __local sum_t local_sums[${slots}];
+% endif
+% if grouped:
+    __local long group_scores[GROUP_LANES];
+    __local uint group_orders[GROUP_LANES], group_keys[GROUP_LANES];
+% endif
+</%def>
+
+<%def name="use(kind)">\
+#undef UNIT
+#undef UNITS
+#undef UNIT_ITEM
+#undef UNIT_ITEMS
+#undef unit_barrier
+% if kind["unit"] == "group":
+#define UNIT 0u
+#define UNITS 1u
+#define UNIT_ITEM ((uint)get_local_id(0))
+#define UNIT_ITEMS GROUP_SIZE
+#define unit_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+% elif kind["unit"] == "lanes":
+#define UNIT ((uint)get_local_id(0) / LANES)
+#define UNITS GROUP_LANES
+#define UNIT_ITEM lane_id()
+#define UNIT_ITEMS LANES
+#define unit_barrier() lane_converge()
+% else:
+#define UNIT ((uint)get_local_id(0))
+#define UNITS GROUP_SIZE
+#define UNIT_ITEM 0u
+#define UNIT_ITEMS 1u
+#define unit_barrier()
+% endif
+% if kind["unit"] == "thread":
     __global uint *const keys = tally_keys + (size_t)get_global_id(0) * tally_slots;
     __global sum_t *const sums = tally_sums + (size_t)get_global_id(0) * tally_slots;
     uint key_count = 0u;
-% elif tally["unit"] == "item":
-    __local uint item_keys[${tally["slots"]} * GROUP_SIZE];
-    __local sum_t item_sums[${tally["slots"]} * GROUP_SIZE];
-    __local uint *const keys = item_keys + get_local_id(0);
-    __local sum_t *const sums = item_sums + get_local_id(0);
+% elif kind["unit"] == "item":
+    __local uint *const keys = local_keys + get_local_id(0);
+    __local sum_t *const sums = local_sums + get_local_id(0);
     uint key_count = 0u;
-% elif tally["slots"]:
-    __local uint unit_keys[${tally["slots"]} * UNITS];
-    __local sum_t unit_sums[${tally["slots"]} * UNITS];
-    volatile __local uint *const keys = unit_keys + UNIT * ${tally["slots"]}u;
-    volatile __local sum_t *const sums = unit_sums + UNIT * ${tally["slots"]}u;
+% elif kind["slots"]:
+    volatile __local uint *const keys = local_keys + UNIT * ${kind["slots"]}u;
+    volatile __local sum_t *const sums = local_sums + UNIT * ${kind["slots"]}u;
     uint key_mask = 0u;
 % else:
     const size_t table = (get_group_id(0) * UNITS + UNIT) * (size_t)tally_slots;
@@ -102,19 +126,16 @@ static inline void sum_add_${space}(volatile __${space} sum_t *p, const sum_t x)
     volatile __global sum_t *const sums = tally_sums + table;
     uint key_mask = 0u;
 % endif
-% if tally["unit"] == "group" and tally["group_size"] > tally["lanes"]:
-    __local long group_scores[GROUP_LANES];
-    __local uint group_orders[GROUP_LANES], group_keys[GROUP_LANES];
-% endif
 </%def>
 
-<%def name="each_row(count)">
-% if tally["unit"] == "thread":
+<%def name="each_row(count, kind=None)">
+<% kind = kind or tally %>\
+% if kind["unit"] == "thread":
 // Threads take what comes next: rows differ in length.
 for (;;) {
-    const uint share_begin = atomic_add(row_claims + row_claim, ${tally["claim"]}u);
+    const uint share_begin = atomic_add(row_claims + row_claim, ${kind["claim"]}u);
     if (share_begin >= (${count})) break;
-    const uint share_end = min(share_begin + ${tally["claim"]}u, (uint)(${count}));
+    const uint share_end = min(share_begin + ${kind["claim"]}u, (uint)(${count}));
     for (uint row_slot = share_begin; row_slot < share_end; ++row_slot) {
         ${caller.body()}
     }
@@ -126,12 +147,13 @@ for (uint row_slot = (uint)get_group_id(0) * UNITS + UNIT; row_slot < (${count})
 % endif
 </%def>
 
-<%def name="clear(length)">
-% if tally["unit"] in ("thread", "item"):
+<%def name="clear(length, kind=None)">
+<% kind = kind or tally %>\
+% if kind["unit"] in ("thread", "item"):
 key_count = 0u;
 % else:
 // A power of two above twice the length, or all there is.
-key_mask = min(0xffffffffu >> clz(2u * (${length}) | 1u), ${f"{tally['slots']}u" if tally["slots"] else "tally_slots"} - 1u);
+key_mask = min(0xffffffffu >> clz(2u * (${length}) | 1u), ${f"{kind['slots']}u" if kind["slots"] else "tally_slots"} - 1u);
 for (uint i = UNIT_ITEM; i <= key_mask; i += UNIT_ITEMS) {
     keys[i] = NO_KEY;
     sums[i] = 0;
@@ -140,15 +162,16 @@ unit_barrier();
 % endif
 </%def>
 
-<%def name="add(key, value)">
+<%def name="add(key, value, kind=None)">
+<% kind = kind or tally %>\
 {
     const uint new_key = ${key};
     const sum_t new_value = ${value};
-% if tally["unit"] == "thread":
+% if kind["unit"] == "thread":
     const sum_t known = sums[new_key];
     if (known == 0 && new_value != 0) keys[key_count++] = new_key;
     sums[new_key] = known + new_value;
-% elif tally["unit"] == "item":
+% elif kind["unit"] == "item":
     uint at = 0u;
     while (at < key_count && keys[at * GROUP_SIZE] != new_key) ++at;
     if (at == key_count) {
@@ -165,7 +188,7 @@ unit_barrier();
             if (met == NO_KEY || met == new_key) break;
             at = (at + 1u) & key_mask;
         }
-        sum_add_${"local" if tally["slots"] else "global"}(&sums[at], new_value);
+        sum_add_${"local" if kind["slots"] else "global"}(&sums[at], new_value);
     }
 % endif
 }
@@ -175,31 +198,15 @@ unit_barrier();
 unit_barrier();
 </%def>
 
-<%def name="sum_of(result, key)">
-sum_t ${result} = 0;
-{
-    const uint wanted = ${key};
-% if tally["unit"] == "thread":
-    ${result} = sums[wanted];
-% elif tally["unit"] == "item":
-    for (uint at = 0u; at < key_count; ++at)
-        if (keys[at * GROUP_SIZE] == wanted) ${result} = sums[at * GROUP_SIZE];
-% else:
-    uint at = TALLY_SLOT(wanted, key_mask);
-    while (keys[at] != NO_KEY && keys[at] != wanted) at = (at + 1u) & key_mask;
-    if (keys[at] == wanted) ${result} = sums[at];
-% endif
-}
-</%def>
-
-<%def name="best(floor)">
+<%def name="best(floor, kind=None)">
+<% kind = kind or tally %>\
 long best_score = ${floor};
-uint best_key = NO_KEY${"" if tally["unit"] == "thread" else ", best_order = NO_KEY"};
-% if tally["unit"] in ("thread", "item"):
+uint best_key = NO_KEY${"" if kind["unit"] == "thread" else ", best_order = NO_KEY"};
+% if kind["unit"] in ("thread", "item"):
 for (uint key_at = 0u; key_at < key_count; ++key_at) {
-    const uint key = keys[key_at${"" if tally["unit"] == "thread" else " * GROUP_SIZE"}];
-    const sum_t key_sum = sums[${"key" if tally["unit"] == "thread" else "key_at * GROUP_SIZE"}];
-% if tally["unit"] == "thread":
+    const uint key = keys[key_at${"" if kind["unit"] == "thread" else " * GROUP_SIZE"}];
+    const sum_t key_sum = sums[${"key" if kind["unit"] == "thread" else "key_at * GROUP_SIZE"}];
+% if kind["unit"] == "thread":
     sums[key] = 0;
 % endif
 % else:
@@ -208,13 +215,13 @@ for (uint key_at = UNIT_ITEM; key_at <= key_mask; key_at += UNIT_ITEMS) {
     if (key == NO_KEY) continue;
     const sum_t key_sum = sums[key_at];
 % endif
-% if tally["unit"] == "thread":
+% if kind["unit"] == "thread":
     // What cannot win is not looked up; what decides between equals is found only for those.
     if (${caller.most("key_sum")} < best_score) continue;
 % endif
     long tally_score = LONG_MIN;
     ${caller.score("key", "key_sum")}
-% if tally["unit"] == "thread":
+% if kind["unit"] == "thread":
     if (tally_score > best_score) {
         best_score = tally_score;
         best_key = key;
@@ -232,17 +239,11 @@ for (uint key_at = UNIT_ITEM; key_at <= key_mask; key_at += UNIT_ITEMS) {
     }
 }
 % endif
-% if tally["unit"] in ("lanes", "group"):
+% if kind["unit"] in ("lanes", "group"):
 unit_barrier();
-{
-    const long unit_score = lane_reduce_in_highest(LANE_ARGS best_score);
-    const uint mine = best_key != NO_KEY && best_score == unit_score ? best_order : NO_KEY;
-    best_order = lane_reduce_min(mine);
-    best_key = lane_reduce_min(best_key != NO_KEY && mine == best_order ? best_key : NO_KEY);
-    best_score = unit_score;
-}
+${best_of_lanes()}
 % endif
-% if tally["unit"] == "group" and tally["group_size"] > tally["lanes"]:
+% if kind["unit"] == "group" and kind["group_size"] > kind["lanes"]:
 if (lane_id() == 0u) {
     group_scores[LANE_GROUP] = best_score;
     group_orders[LANE_GROUP] = best_order;
@@ -259,4 +260,15 @@ for (uint other = 0u; other < GROUP_LANES; ++other) {
 }
 unit_barrier();
 % endif
+</%def>
+
+## What scores best on all lanes, to each of them.
+<%def name="best_of_lanes()">
+{
+    const long unit_score = lane_reduce_in_highest(LANE_ARGS best_score);
+    const uint mine = best_key != NO_KEY && best_score == unit_score ? best_order : NO_KEY;
+    best_order = lane_reduce_min(mine);
+    best_key = lane_reduce_min(best_key != NO_KEY && mine == best_order ? best_key : NO_KEY);
+    best_score = unit_score;
+}
 </%def>

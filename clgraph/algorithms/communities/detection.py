@@ -11,6 +11,7 @@ from clgraph.algorithms.communities.level import Level, Levels
 from clgraph.algorithms.communities.moving import moved, refined
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.algorithms.communities.scale import MOST_RESOLUTION, Scale, whole_weights
+from clgraph.algorithms.communities.turns import StrandedError, Turns
 from clgraph.algorithms.communities.verify import verify_communities
 from clgraph.algorithms.components.number import Numbering
 from clgraph.device.programs.asked import asking
@@ -21,7 +22,6 @@ from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import real, whole
-from clgraph.graph.modules import module
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class _Detection(Plan):
         n = self.graph.n
         with self._counted():
             self._levels = levels = Levels(self.device, tables, wide=wide)
+            self._turns = Turns(levels)
             rows = resident(self.graph, self.device, progress)
             uploaded: tuple[Allocation, ...] = (rows.indptr, rows.indices)
             if held is not None:
@@ -161,12 +162,10 @@ class _Detection(Plan):
             if self.total:
                 scale = Scale.of(self.total, gamma)
                 with self._counted():
-                    for iteration in range(most):
-                        quality, changed = self._iterate(
-                            log, scale, seed, iteration, found, progress
-                        )
-                        if not changed:
-                            break
+                    try:
+                        quality = self._iterations(log, scale, seed, most, found, progress)
+                    except StrandedError:
+                        quality = self._iterations(log, scale, seed, most, found, progress)
                     self._numbering.run(log, self._places, self._labels)
                     log.wait()
                     labels = self._labels.read()
@@ -187,6 +186,24 @@ class _Detection(Plan):
             )
         return result
 
+    def _iterations(
+        self,
+        log: SweepLog,
+        scale: Scale,
+        seed: int,
+        most: int,
+        found: list[dict[str, int]],
+        progress: Progress | None,
+    ) -> float:
+        """Go through all levels until nothing changes; give the modularity."""
+        found.clear()
+        quality = 0.0
+        for iteration in range(most):
+            quality, changed = self._iterate(log, scale, seed, iteration, found, progress)
+            if not changed:
+                break
+        return quality
+
     def _iterate(
         self,
         log: SweepLog,
@@ -197,7 +214,7 @@ class _Detection(Plan):
         progress: Progress | None,
     ) -> tuple[float, bool]:
         """Go through all levels once; give the modularity, and whether a vertex moved."""
-        levels, level = self._levels, self._first
+        levels, turns, level = self._levels, self._turns, self._first
         given, changed = iteration > 0, False
         for depth in range(MOST_LEVELS):
             sown = (seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32
@@ -205,10 +222,10 @@ class _Detection(Plan):
             def report(level: Level = level) -> None:
                 report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
 
-            levels.order(log, level, sown)
+            turns.order(log, level, sown)
             levels.start(log, level, given=given)
             tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
-            passes, moves = moved(log, levels, level, scale, tolerance=tolerance, report=report)
+            passes, moves = moved(log, turns, level, scale, tolerance=tolerance, report=report)
             changed = changed or moves > 0
             found.append(
                 {
@@ -221,7 +238,7 @@ class _Detection(Plan):
             )
             parts = level.labels
             if self._refines:
-                parts = refined(log, levels, level, scale, report=report)
+                parts = refined(log, turns, level, scale, report=report)
             side = "odd" if depth % 2 else "even"
             made, numbers = levels.coarser(log, level, parts, side)
             if made.n == level.n or depth + 1 == MOST_LEVELS:
@@ -252,20 +269,12 @@ class _Detection(Plan):
 
         Few are left that way, by a vertex that was between their sides and went elsewhere.
         """
-        _, communities = self._levels.numbered(log, level, level.labels)
-        if communities == level.n:
+        levels, n = self._levels, level.n
+        _, communities = levels.numbered(log, level, level.labels)
+        if communities == n:
             return
-        labels = level.labels.read(level.n)
-        indptr = level.rows[0].read(level.n + 1).astype(np.int64)
-        indices = level.rows[1].read(level.m)
-        sources = np.repeat(np.arange(level.n), np.diff(indptr))
-        inner = labels[sources] == labels[indices]
-        ends = (sources[inner], indices[inner])
-        sparse = module("scipy.sparse")
-        matrix = sparse.coo_array((np.ones(ends[0].size, bool), ends), shape=(level.n,) * 2)
-        _, pieces = module("scipy.sparse.csgraph").connected_components(matrix, directed=False)
-        level.labels.write(pieces.astype(np.uint32))
-        self._levels.start(log, level, given=True)
+        levels.parted(log, level)
+        levels.start(log, level, given=True)
 
     def _quality(self, log: SweepLog, level: Level, scale: Scale) -> float:
         inside = self._levels.inside(log, level)

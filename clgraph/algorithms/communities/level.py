@@ -10,24 +10,45 @@ import numpy as np
 
 from clgraph.device import Memory, load
 from clgraph.engine.sweeps import Sweeper
-from clgraph.engine.tallies import Tallies
+from clgraph.engine.tallies import Tallies, Tally
 from clgraph.primitives.radix import RadixSort
 from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
-    from clgraph.algorithms.communities.scale import Scale
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["CLASSES", "Level", "Levels"]
+__all__ = ["CLASSES", "PHASES", "Level", "Levels", "Order"]
 
 CLASSES = 8  # turns of a pass
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
-HUB_SLOTS = 1 << 27  # of all tables in global memory together
-ORDER_KEYS = 256  # classes by kinds of rows: a digit
+PHASES = {"CHOOSE": 1, "SCORE": 2, "SETTLE": 4, "APPLY": 8}  # of a turn
+ROUNDS_UNSEEN = 3  # in which few communities are joined from all sides
+DIRECT_CHUNK = 32  # entries of a chunk where none is summed in local memory first
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """In which turns the vertices of a level are taken.
+
+    Attributes
+    ----------
+    vertices, turns, chunks : Allocation
+        As kernels take them, see ``kernels_cl/communities/turns.mako``.
+    counts : list of list of int
+        Vertices of each turn, by the kind of their rows, but hubs.
+    chunk_counts : list of int
+        Of the hubs of each turn.
+    """
+
+    vertices: Allocation
+    turns: Allocation
+    chunks: Allocation
+    counts: list[list[int]]
+    chunk_counts: list[int]
 
 
 @dataclass(slots=True)
@@ -46,6 +67,8 @@ class Level:
         Communities of vertices, and strengths of communities.
     seed : int
         Of 32 bits: of classes, and of what is equally good.
+    order : Order or None
+        In which turns vertices are taken.
     """
 
     n: int
@@ -55,10 +78,8 @@ class Level:
     loops: Allocation
     labels: Allocation
     totals: Allocation
-    vertices: Allocation | None = None
-    counts: NDArray[np.int64] | None = None
-    longest: int = 0
     seed: int = 0
+    order: Order | None = None
 
     @property
     def weighted(self) -> bool:
@@ -87,10 +108,14 @@ class Levels:
         self.source_hash = ""
         self._arrays: dict[str, Allocation] = {}
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self.tables = tables
+        of_group = [kind for kind in self.tallies.kinds if kind.slots]
+        # What is longer than the tables of a work-group have room for is cut into chunks.
+        longest = of_group[-1].longest if of_group else None
+        self.chunk = longest or DIRECT_CHUNK
         self._scan = Scan(device, np.uint32)
         self._sums = Scan(device, self.sum_type)
         self._compaction = Compaction(device)
-        self._order = RadixSort(device, np.uint32, np.uint32)
         self._sorts: dict[tuple[Any, ...], RadixSort] = {}
 
     def array(self, name: str, count: int, dtype: DTypeLike = np.uint32) -> Allocation:
@@ -105,24 +130,43 @@ class Levels:
         """Give an array of sums of weights."""
         return self.array(name, count, self.sum_type)
 
-    def kernel(self, name: str, kind: int = 0, *, weighted: bool = True, key: str = "uint") -> Any:
-        """Give a kernel for rows of one kind; built when it is first wanted."""
+    @property
+    def kinds(self) -> list[Tally]:
+        """Rows that are summed in one piece, shortest first; longer ones are hubs."""
+        return [kind for kind in self.tallies.kinds if kind.slots or kind.unit == "thread"]
+
+    def kernel(
+        self,
+        name: str,
+        *,
+        weighted: bool = True,
+        key: str = "uint",
+        only: tuple[str, int | str] | None = None,
+    ) -> Any:
+        """Give a kernel, or that which does only one step of it; built when it is first wanted."""
         file = name.partition("_")[0]
-        if file != "level":
+        if file != "coarsen":
             key = "uint"
-        found = (name, kind, weighted, key)
+        found = (name, weighted, key, only)
         if found not in self._kernels:
-            tally = self.tallies.kinds[kind]
             size, lanes = self.tallies.group_size, self.device.traits.lanes
+            kinds = [self.tallies.parameters(kind) for kind in self.kinds]
+            hub = self.tallies.parameters(Tally("group", 0, None))
             program = load(
                 self.device,
                 f"communities/{file}.cl",
                 config=SimpleNamespace(group_size=size, lanes=lanes, wide_offsets=False),
-                tally=self.tallies.parameters(tally),
+                tally=hub,
+                kinds=kinds,
+                hub_kinds=[] if self.tables == "dense" else [hub],
+                hubs=self.tables != "dense",
+                phases=PHASES,
+                only=only,
                 weighted=weighted,
                 classes=CLASSES,
                 long_row=LONG_ROW_ONE_LANE if lanes == 1 else LONG_ROW,
                 key=key,
+                chunk=self.chunk,
                 bins=self.tallies.bounds,
             )
             self._kernels[found] = program.kernel(name)
@@ -158,95 +202,12 @@ class Levels:
             self.array("active", level.n, np.uint8),
         )
 
-    def order(self, log: SweepLog, level: Level, seed: int) -> None:
-        """Sort the vertices by class, and by who takes rows of their length."""
-        n = level.n
-        level.seed = seed
-        keys, vertices = self.array("order_keys", n), self.array("order_all", n)
-        longest = self.array("longest", 1)
-        longest.clear()
-        self.launch(
-            log,
-            None,
-            n,
-            "level_order",
-            level.rows[0],
-            np.uint32(n),
-            np.uint32(seed),
-            keys,
-            vertices,
-            longest,
-        )
-        ordered, totals = self._order.by_digit(log, keys, n, vertices)
-        bins = len(self.tallies.kinds)
-        level.counts = totals.read(CLASSES * bins).astype(np.int64).reshape(CLASSES, bins)
-        level.vertices = ordered
-        level.longest = int(longest.read()[0])
-
-    def choose(
-        self,
-        log: SweepLog,
-        level: Level,
-        name: str,
-        turn: int,
-        scale: Scale,
-        before: tuple[Any, ...],
-        *args: Any,
-    ) -> None:
-        """Launch a choice for the vertices of one class, rows of each kind apart."""
-        assert level.counts is not None  # noqa: S101 (ordered before)
-        claims = self.claims()
-        for kind, tally in enumerate(self.tallies.kinds):
-            count = int(level.counts[turn, kind])
-            if not count:
-                continue
-            first = int(level.counts.ravel()[: turn * len(self.tallies.kinds) + kind].sum())
-            slots = self.tallies.table_slots(tally, level.n, level.longest)
-            groups = self.tallies.groups(tally, count)
-            if not tally.slots and tally.unit == "group":
-                groups = max(min(groups, HUB_SLOTS // slots), 1)
-            tables = self.tallies.arguments(self.memory, tally, groups, slots)
-            kernel = self.kernel(name, kind, weighted=level.weighted)
-            size = self.tallies.group_size
-            event = kernel.launch(
-                groups * size,
-                size,
-                *tables,
-                claims,
-                np.uint32(turn * len(self.tallies.kinds) + kind),
-                *level.rows,
-                *scale.arguments,
-                np.uint32(level.seed),
-                *before,
-                level.vertices,
-                np.uint32(first),
-                np.uint32(count),
-                *args,
-            )
-            log.add(event, event, name=f"{name} {tally.unit}")
-
-    def claims(self) -> Allocation:
-        """Give the words that rows are claimed by, of each class and kind."""
-        return self.array("row_claims", ORDER_KEYS)
-
-    def apply(self, log: SweepLog, level: Level, name: str, turn: int, *args: Any) -> None:
-        """Launch the moves of one class; long rows are walked by work-groups."""
-        assert level.counts is not None  # noqa: S101 (ordered before)
-        assert level.vertices is not None  # noqa: S101
-        kinds = self.tallies.kinds
-        short = sum(kind.unit != "group" for kind in kinds)
-        first = int(level.counts[:turn].sum())
-        size = self.tallies.group_size
-        for long_rows, counts in enumerate(np.split(level.counts[turn], [short])):
-            count = int(counts.sum())
-            if not count:
-                continue
-            kernel = self.kernel(f"{name}_long" if long_rows else name, weighted=level.weighted)
-            sweeper = Sweeper(self.device, count * size if long_rows else count, size)
-            chosen = (np.uint32(level.seed), np.uint32(turn))
-            rows = (level.vertices, np.uint32(first), np.uint32(count))
-            sweeper.launch(log, kernel, *level.rows, *chosen, *rows, *args)
-            first += count
+    def chunks(self, level: Level) -> tuple[Any, ...]:
+        """Give what kernels that take hubs in chunks are told of them."""
+        if self.tables == "dense":
+            return ()
+        assert level.order is not None  # noqa: S101 (ordered before)
+        return level.order.chunks, np.uint32(sum(level.order.chunk_counts))
 
     def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
         """Give numbers to the labels that occur, by label, and say how many there are."""
@@ -288,7 +249,10 @@ class Levels:
         places = self.array("places", n)
         mapping = (np.uint32(n), labels, numbers)
         held = (level.strengths, level.loops)
-        self.launch(log, level, n, "level_count", *mapping, *held, places, strengths, loops)
+        places.clear()
+        chunks = self.chunks(level)
+        args = (*chunks, *mapping, *held, places, strengths, loops)
+        self.launch(log, level, n, "coarsen_count", *args)
         count = int(self._scan.enqueue(log, places, n, places).read()[0])
         indptr = self.array(f"indptr {side}", new_n + 1)
         m = 0
@@ -328,8 +292,9 @@ class Levels:
         key = "uint" if word is np.uint32 else "ulong"
         pairs = self.array(f"pairs {key}", count, word)
         pair_weights = self.sums("pair_weights", count if level.weighted else 1)
-        args = (n, labels, numbers, places, np.uint32(bits), pairs, pair_weights)
-        self.launch(log, level, level.n, "level_pairs", *args, key=key)
+        args = (*self.chunks(level), n, labels, numbers, places)
+        args += (np.uint32(bits), pairs, pair_weights)
+        self.launch(log, level, level.n, "coarsen_pairs", *args, key=key)
         value = self.sum_type if level.weighted else None
         if (word, value) not in self._sorts:
             self._sorts[word, value] = RadixSort(self.device, word, value)
@@ -339,7 +304,7 @@ class Levels:
         begins = self.array("run_begins", count, np.uint8)
         all_places, run_places = self.array("pair_places", count), self.array("run_places", count)
         runs = (pairs, np.uint32(count), begins, all_places)
-        self.launch(log, None, count, "level_runs", *runs, key=key)
+        self.launch(log, None, count, "coarsen_runs", *runs, key=key)
         total = self._compaction.enqueue(log, begins, count, (all_places, run_places))
         m = int(total.read()[0])
         before, whole = all_places, all_places  # of edges that weigh 1 each nothing is summed
@@ -349,7 +314,7 @@ class Levels:
         indices, weights = self.array(f"indices {side}", m), self.sums(f"weights {side}", m)
         sizes = (np.uint32(m), np.uint32(count), np.uint32(bits), np.uint32(new_n))
         sweeper = Sweeper(self.device, m, self.tallies.group_size)
-        kernel = self.kernel("level_rows", weighted=level.weighted, key=key)
+        kernel = self.kernel("coarsen_rows", weighted=level.weighted, key=key)
         sweeper.launch(
             log, kernel, pairs, run_places, *sizes, before, whole, indptr, indices, weights
         )
@@ -367,9 +332,24 @@ class Levels:
         least = self.array("least", level.n)
         least.clear()
         n = np.uint32(level.n)
-        self.launch(log, None, level.n, "level_least", n, level.labels, parts, numbers, least)
+        self.launch(log, None, level.n, "coarsen_least", n, level.labels, parts, numbers, least)
         args = (n, level.labels, parts, numbers, least, made.labels)
-        self.launch(log, None, level.n, "level_inherit", *args)
+        self.launch(log, None, level.n, "coarsen_inherit", *args)
+
+    def parted(self, log: SweepLog, level: Level) -> None:
+        """Give labels to what hangs together within communities, by the least vertex of each."""
+        n = np.uint32(level.n)
+        pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
+        self.launch(log, None, level.n, "pieces_alone", n, pieces)
+        more = True
+        while more:
+            changes.clear()
+            for _ in range(ROUNDS_UNSEEN):
+                self.launch(log, level, level.n, "pieces_join", n, level.labels, pieces, changes)
+            more = bool(changes.read()[0])
+        numbers, _ = self.numbered(log, level, pieces)
+        ends = (np.uint32(0), np.uint32(1), pieces, numbers, level.labels)
+        self.launch(log, None, level.n, "level_follow", n, *ends)
 
     def copy(self, log: SweepLog, source: Allocation, target: Allocation, n: int) -> None:
         """Copy words."""

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.communities.level import CLASSES
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clgraph.algorithms.communities.level import Level, Levels
+    from clgraph.algorithms.communities.level import Level
     from clgraph.algorithms.communities.scale import Scale
+    from clgraph.algorithms.communities.turns import Turns
     from clgraph.device import Allocation
     from clgraph.engine.sweeps import SweepLog
 
@@ -25,7 +24,7 @@ OTHER_CLASSES = 0x85EBCA6B  # added to a seed
 
 def moved(
     log: SweepLog,
-    levels: Levels,
+    turns: Turns,
     level: Level,
     scale: Scale,
     *,
@@ -42,46 +41,52 @@ def moved(
     ----------
     log : SweepLog
         Notes the launches.
-    levels, level : Levels, Level
+    turns, level : Turns, Level
         The kernels, and the graph, which has been ordered and started.
     scale : Scale
         What gains are counted in.
     tolerance : float
         Of modularity.
     report : callable
-        Called after each pass.
+        Called after each launch.
 
     Returns
     -------
     passes, moves : int
         How many there were.
     """
-    n = level.n
+    levels, n = turns.levels, level.n
     active, targets = levels.array("active", n, np.uint8), levels.array("targets", n)
-    gained = levels.array("gained", 3)
-    moves = 0
-    before = n + 1
-    for done in range(1, MOST_PASSES + 1):
-        _begin(levels, gained)
-        for turn in range(CLASSES):
-            state = (level.labels, level.strengths, level.totals, active, targets, gained)
-            levels.choose(log, level, "move_choose", turn, scale, (), *state)
-            after = (level.strengths, targets, level.labels, level.totals, active)
-            levels.apply(log, level, "move_apply", turn, *after)
-        low, high, movers = gained.read().tolist()
-        moves += movers
+    args = (level.strengths, level.labels, level.totals, active, targets)
+    enough = int(tolerance * scale.unit)
+    moves, before, done = 0, n + 1, 0
+    while done < MOST_PASSES:
+        found = turns.passes(
+            log,
+            level,
+            "move_turns",
+            scale,
+            args,
+            most=MOST_PASSES - done,
+            before=before,
+            tolerance=enough,
+        )
         report()
-        if not movers or (high << 32 | low) <= tolerance * scale.unit:
-            return done, moves
-        if movers >= before:
-            levels.order(log, level, (level.seed + OTHER_CLASSES) % 2**32)
-        before = movers
+        for gain, movers in found:
+            done += 1
+            moves += movers
+            if not movers or gain <= enough:
+                return done, moves
+            fewer, before = movers < before, movers
+            if not fewer:
+                turns.order(log, level, (level.seed + OTHER_CLASSES) % 2**32)
+                break
     return MOST_PASSES, moves
 
 
 def refined(
     log: SweepLog,
-    levels: Levels,
+    turns: Turns,
     level: Level,
     scale: Scale,
     *,
@@ -91,7 +96,7 @@ def refined(
 
     Parameters
     ----------
-    log, levels, level, scale, report
+    log, turns, level, scale, report
         As for `moved`.
 
     Returns
@@ -99,25 +104,30 @@ def refined(
     Allocation
         uint32 [n], a vertex of the part that each vertex is in.
     """
-    n = level.n
+    levels, n = turns.levels, level.n
     parts, part_totals = levels.array("parts", n), levels.sums("part_totals", n)
     cuts, joined = levels.sums("cuts", n), levels.array("joined", n, np.uint8)
-    targets, gained = levels.array("targets", n), levels.array("gained", 3)
+    targets = levels.array("targets", n)
     state = (parts, part_totals, cuts, joined)
     held = (level.labels, level.strengths)
-    levels.launch(log, level, n, "refine_start", np.uint32(n), *held, *state)
-    for _ in range(REFINING_PASSES):
-        _begin(levels, gained)
-        for turn in range(CLASSES):
-            args = (*held, level.totals, *state, targets)
-            levels.choose(log, level, "refine_choose", turn, scale, (np.uint32(turn),), *args)
-            levels.apply(log, level, "refine_apply", turn, *held, targets, *state, gained)
+    cuts.clear()
+    chunks = levels.chunks(level)
+    levels.launch(log, level, n, "parts_start", *chunks, np.uint32(n), *held, *state)
+    args = (level.strengths, level.labels, level.totals, *state, targets)
+    done = 0
+    while done < REFINING_PASSES:
+        found = turns.passes(
+            log,
+            level,
+            "refine_turns",
+            scale,
+            args,
+            most=REFINING_PASSES - done,
+            before=n + 1,
+            tolerance=0,
+        )
         report()
-        if not gained.read()[2]:
+        done += len(found)
+        if any(not movers for _, movers in found):
             break
     return parts
-
-
-def _begin(levels: Levels, gained: Allocation) -> None:
-    gained.clear()
-    levels.claims().clear()

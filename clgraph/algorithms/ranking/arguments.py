@@ -21,7 +21,7 @@ CONVENTIONS = ("networkx", "gap", "graphalytics")
 
 
 def weights_out(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
-    """Give 1 over the weight that leaves each vertex, 0 where none does."""
+    """Give the weight that leaves each vertex."""
     if weighted:
         weights = np.asarray(graph.weights, np.float64)
         if weights.size and weights.min() < 0:
@@ -33,9 +33,8 @@ def weights_out(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
         full = np.flatnonzero(graph.degrees)
         if full.size:
             leaving[full] = np.add.reduceat(weights, np.asarray(graph.indptr)[full])
-    else:
-        leaving = graph.degrees.astype(np.float64)
-    return np.divide(1.0, leaving, out=np.zeros(graph.n), where=leaving > 0)
+        return leaving
+    return graph.degrees.astype(np.float64)
 
 
 def host_matrix(graph: Graph, *, weighted: bool) -> Any:

@@ -245,6 +245,7 @@ class PageRank(Plan):
                 # Edges share out what a vertex holds, wherever that of others goes.
                 dangling=way or "vanish",
                 outgoing=self.weights_out,
+                mirrored=not (self.graph.directed or self._weighted),
                 arranged=True,
                 references=self.graph.degrees,
                 progress=self._progress,
@@ -277,7 +278,8 @@ class PageRank(Plan):
             p = np.full(n, 1.0 / n) if personal is None else personal[row]
             to = p if drains is None else drains[0]
             held = 0.0 if convention == "gap" else x[self.weights_out == 0].sum()
-            again = alpha * (matrix.T @ (x * self.weights_out) + held * to) + (1 - alpha) * p
+            shares = np.divide(x, self.weights_out, out=np.zeros(n), where=self.weights_out > 0)
+            again = alpha * (matrix.T @ shares + held * to) + (1 - alpha) * p
             change = float(np.abs(again - x).sum())
             rounding = 64 * float(np.finfo(self.dtype).eps)
             if not change <= error + rounding:

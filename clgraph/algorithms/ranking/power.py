@@ -9,7 +9,8 @@ import numpy as np
 
 from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import column_blocks
-from clgraph.algorithms.ranking.iterating import Columns, Iteration
+from clgraph.algorithms.ranking.iterating import CONVERGED, Columns, Iteration
+from clgraph.algorithms.ranking.placing import places_of
 from clgraph.algorithms.ranking.pulling import Pulling
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["Affine"]
-
-# What the cache of a compute unit holds, and of what is read so much has to come from there.
-NEAR_BYTES, NEAR_PORTION = 1 << 17, 0.25
 
 
 class Affine(Iteration):
@@ -44,7 +42,9 @@ class Affine(Iteration):
     dangling : {None, "uniform", "own", "vanish"}
         Whether edges share out what a vertex holds, and who gets what those without edges hold.
     outgoing : float64 array [n], optional
-        1 over the weight that leaves a vertex, 0 where none does; needed with `dangling`.
+        The weight that leaves a vertex; needed with `dangling`.
+    mirrored : bool
+        Whether that is the length of the vertex's row.
     piece : int, optional
         Edges at which rows are cut.
     arranged : bool
@@ -67,6 +67,7 @@ class Affine(Iteration):
         given: bool = False,
         dangling: str | None = None,
         outgoing: NDArray[Any] | None = None,
+        mirrored: bool = False,
         piece: int | None = None,
         arranged: bool = False,
         references: NDArray[Any] | None = None,
@@ -76,7 +77,7 @@ class Affine(Iteration):
         super().__init__(device, memory, graph.n, columns, real)
         rows = Arranged.by_length(graph) if arranged and device.traits.lanes == 1 else None
         self._order = None if rows is None else rows.order
-        self._places = _places(references, graph.m, device, real) if columns == 1 else None
+        self._places = places_of(references, graph.m, device, real) if columns == 1 else None
         self.pulling = Pulling(
             graph if rows is None else rows,
             device,
@@ -90,6 +91,7 @@ class Affine(Iteration):
             affine=True,
             given=given,
             dangling=dangling,
+            mirrored=mirrored,
         )
         self._decide = self.pulling.program.kernel("power_decide")
         n = graph.n
@@ -97,17 +99,22 @@ class Affine(Iteration):
         def room(name: str, count: int) -> Allocation:
             return memory.allocate(name, count, real)
 
-        self._x = room("x", n * columns)
         self._shares = (room("share", n * columns), room("next_share", n * columns))
         self._errors = room("errors", self.pulling.groups * columns)
         self._given = room("given", n * columns) if given else None
-        self._outgoing = None
+        self._leaves: NDArray[Any] | None = None
+        self._outgoing: list[Allocation] = []
+        self._totals: list[Allocation] = []
         if dangling is not None and outgoing is not None:
-            self._out = self._arranged(outgoing.astype(real))
-            self._sinks = np.flatnonzero(self._out == 0)
-            self._outgoing = memory.upload("outgoing", self._out)
-            self._dangling = room("dangling", columns)
-            self._held = room("held", self.pulling.groups * columns)
+            leaves = self._arranged(outgoing.astype(real))
+            self._sinks = np.flatnonzero(leaves == 0)
+            if not mirrored:
+                self._outgoing = [memory.upload("outgoing", leaves)]
+            self._leaves = np.where(leaves > 0, leaves, real.type(1))[:, None]
+            self._totals = [
+                room("held", self.pulling.groups * columns),
+                room("dangling", columns),
+            ]
         self._receives = room("receives", n * columns) if dangling == "own" else None
         self._uniformly = dangling == "uniform"
         self._scale = self._uniform = self._tolerance = real.type(0)
@@ -147,27 +154,34 @@ class Affine(Iteration):
         self._scale, self._uniform, self._tolerance = real(scale), real(uniform), real(tolerance)
         count = start.shape[1]
         start = self._arranged(start)
-        x = self._wide(start)
-        self._x.write(x)
-        if self._outgoing is not None:
+        x = self._wide(start).reshape(self.n, self.columns)
+        if self._leaves is not None:
             held = start[self._sinks].sum(axis=0, dtype=np.float64)
-            self._dangling.write(self._wide(held[None, :] * self._portion))
-            x = (x.reshape(self.n, self.columns) * self._out[:, None]).ravel()
+            self._totals[1].write(self._wide(held[None, :] * self._portion))
+            x = x / self._leaves
         if self._places is not None:
             shares = np.empty_like(x)
             shares[self._places] = x
             x = shares
-        self._shares[0].write(x)
+        self._shares[0].write(x.ravel())
         for array, values in ((self._given, given), (self._receives, receives)):
             if array is not None and values is not None:
                 array.write(self._wide(self._arranged(values)))
         state = self.iterate(log, max_iter, progress)
-        found = self._columns(self._x.read(), state, count)
+        found = self._columns(self._found(state), state, count)
         if self._order is None:
             return found
         own = np.empty_like(found.x)
         own[self._order] = found.x
         return replace(found, x=own)
+
+    def _found(self, state: NDArray[Any]) -> NDArray[Any]:
+        """Give what the shares of the last iteration belong to."""
+        last = int((state & ~CONVERGED).max()) % 2
+        x = self._shares[last].read().reshape(self.n, self.columns)
+        if self._places is not None:
+            x = x[self._places]
+        return x if self._leaves is None else x * self._leaves
 
     def _arranged(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring values of vertices [n] or [n, k] into the order of the rows."""
@@ -187,13 +201,8 @@ class Affine(Iteration):
 
     def _enqueue(self, log: SweepLog, *, even: bool) -> None:
         source, target = self._shares if even else self._shares[::-1]
-        optional = [array for array in (self._given, self._outgoing) if array is not None]
-        held: list[Any] = []
-        decide: list[Any] = []
-        if self._outgoing is not None:
-            optional.append(self._dangling)
-            held = [self._held]
-            decide = [self._held, self._dangling]
+        optional = [] if self._given is None else [self._given]
+        optional += [*self._outgoing, *self._totals[1:]]
         if self.pulling.places is not None:
             optional.append(self.pulling.places)
         if self._receives is not None:
@@ -206,11 +215,10 @@ class Affine(Iteration):
             self._uniform,
             *optional,
             target,
+            *self._totals[:1],
             self._errors,
-            *held,
-            self._x,
         )
-        portion = [self.real.type(self._portion)] if self._outgoing is not None else []
+        portion = [self.real.type(self._portion)] if self._totals else []
         size = self.pulling.shares.group_size
         event = self._decide.launch(
             size,
@@ -219,31 +227,8 @@ class Affine(Iteration):
             self._tolerance,
             *portion,
             self._errors,
-            *decide,
+            *self._totals,
             self.error,
             self.state,
         )
         log.add(event, event)
-
-
-def placed_on(device: Device) -> bool:
-    """Whether compute units have a small cache of their own and nothing else to go by."""
-    return not device.traits.is_cpu
-
-
-def _places(
-    references: NDArray[Any] | None, m: int, device: Device, real: np.dtype[Any]
-) -> NDArray[np.uint32] | None:
-    """Give where shares are to be, those that most rows read first; None where it does not pay."""
-    if references is None or not placed_on(device):
-        return None
-    near = NEAR_BYTES // real.itemsize
-    room = device.ledger.free_bytes // 2
-    if len(references) <= near or m * np.dtype(np.uint32).itemsize > room:
-        return None
-    order = np.argsort(-references.astype(np.int64), kind="stable")
-    if references[order[:near]].sum() < NEAR_PORTION * references.sum():
-        return None
-    places = np.empty(len(order), np.uint32)
-    places[order] = np.arange(len(order), dtype=np.uint32)
-    return places

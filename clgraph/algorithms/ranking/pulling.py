@@ -8,16 +8,17 @@ import numpy as np
 
 from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import REALS
+from clgraph.algorithms.ranking.placing import placed_rows
 from clgraph.device import load
 from clgraph.engine.resident import resident
 from clgraph.engine.row_shares import RowShares
-from clgraph.engine.sweeps import Sweeper, SweepLog
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Pulling"]
@@ -84,6 +85,7 @@ class Pulling:
             "affine": False,
             "given": False,
             "dangling": None,
+            "mirrored": False,
             "shifted": False,
             **rendered,
         }
@@ -100,25 +102,11 @@ class Pulling:
         )
         self.places = None if places is None else memory.upload("places", places)
         if self.places is not None:
-            self.rows = (
-                self.rows[0],
-                self._placed(graph.m, self.places, device, memory),
-                *self.rows[2:],
-            )
+            self.rows = placed_rows(device, memory, self.rows, self.places, graph.m)
         self._pull = self.program.kernel("power_pull")
         self._pieces = (
             self.program.kernel("power_pull_pieces") if self.shares.pieced_groups else None
         )
-
-    def _placed(self, m: int, places: Allocation, device: Device, memory: Memory) -> Allocation:
-        """Give indices that name places."""
-        placed = memory.allocate("placed_indices", m, np.uint32)
-        log = SweepLog()
-        number = np.uint64(m) if m >= 2**32 else np.uint32(m)
-        kernel = self.program.kernel("power_place")
-        Sweeper(device, m).launch(log, kernel, number, self.rows[1], places, placed)
-        log.wait()
-        return placed
 
     def launch(self, log: SweepLog, state: Allocation, source: Allocation, *others: Any) -> None:
         """Sum over the rows, and over those that were cut."""

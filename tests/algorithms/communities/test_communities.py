@@ -7,13 +7,14 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
+from community_graphs import CHECKSUMS, SEED, checksum, large_graphs
 
 import clgraph as cg
-from clgraph.algorithms.communities import detection, moving
+from clgraph.algorithms.communities import detection, moving, turns
 from clgraph.algorithms.communities.scale import Scale, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity, verify_communities
+from clgraph.engine import tallies
 from clgraph.engine.sweeps import SweepLog
-from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -112,12 +113,59 @@ def test_a_configuration_changes_no_result(device, preset, name):
     np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
 
 
+@on_both
+@pytest.mark.parametrize("name", ["kron", "star", "real"])
+def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
+    """Tables in local memory so small that many rows do not fit."""
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
+    graph = named_graphs()[name]
+    plan = cg.Leiden(graph, device=device)
+    found = plan.run(seed=5)
+    np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
+    if device.traits.lanes > 1:
+        assert graph.degrees.max() > plan._levels.tallies.bounds[-1]
+
+
+@pytest.mark.runtimes("intel")
+@pytest.mark.parametrize("name", ["kron", "star"])
+def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
+    plan = cg.Leiden(named_graphs()[name], device=device)
+    plan._turns.together, plan._turns.groups = True, 1  # others may not be resident
+    found = plan.run(seed=5)
+    assert plan._turns.together
+    np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
+    assert found.stats.levels == on_pocl("leiden", name).stats.levels
+    monkeypatch.setattr(turns, "ENTRIES", 1)  # a launch then takes one pass
+    again = plan.run(seed=5)
+    np.testing.assert_array_equal(again.labels, found.labels)
+    assert again.stats.launches >= found.stats.launches
+
+
+@pytest.mark.runtimes("intel")
+def test_a_work_group_that_does_not_come_is_not_waited_for_for_ever(device, caplog):
+    plan = cg.Leiden(named_graphs()["kron"], device=device)
+    plan._turns.together, plan._turns.groups, plan._turns.spin_limit = True, 64, 1 << 10
+    found = plan.run(seed=5)
+    assert "in vain" in caplog.text
+    assert not plan._turns.together
+    np.testing.assert_array_equal(found.labels, on_pocl("leiden", "kron").labels)
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("name", CHECKSUMS)
+def test_what_devices_elsewhere_are_to_find(device, name):
+    graph = large_graphs()[name]
+    for kind, expected in zip((cg.louvain, cg.leiden), CHECKSUMS[name], strict=True):
+        assert checksum(kind(graph, seed=SEED, device=device).labels) == expected
+
+
 def test_rows_of_every_length_have_somebody_who_takes_them(any_device):
-    tallies = Tallies(any_device, "local", wide=False)
-    bounds = tallies.bounds
+    made = tallies.Tallies(any_device, "local", wide=False)
+    bounds = made.bounds
     assert bounds == sorted(bounds)
-    assert tallies.kinds[-1].slots == 0
-    for kind in tallies.kinds[:-1]:
+    assert made.kinds[-1].slots == 0
+    for kind in made.kinds[:-1]:
         assert kind.unit == "item" or 2 * kind.longest <= kind.slots
 
 
@@ -191,10 +239,10 @@ def refined_parts(graph, device, resolution=1.0):
     plan = cg.Leiden(graph, device=device)
     levels, level, log = plan._levels, plan._first, SweepLog()
     level.labels.write(np.zeros(graph.n, np.uint32))
-    levels.order(log, level, 1)
+    plan._turns.order(log, level, 1)
     levels.start(log, level, given=True)
     scale = Scale.of(plan.total, resolution)
-    parts = moving.refined(log, levels, level, scale, report=lambda: None).read(graph.n)
+    parts = moving.refined(log, plan._turns, level, scale, report=lambda: None).read(graph.n)
     cuts = levels.sums("cuts", graph.n).read(graph.n)
     totals = levels.sums("part_totals", graph.n).read(graph.n)
     return parts, cuts, totals
@@ -303,7 +351,7 @@ def test_what_a_run_tells(device):
     assert stats.levels[0]["edges"] == graph.m
     assert stats.kernel_ms > 0
     assert stats.launches > 10
-    assert any(name.startswith("move_choose") for name in stats.parts)
+    assert {"move_turns", "refine_turns"} <= set(stats.parts)
     assert stats.device_bytes > 0
     assert "modularity=0." in repr(result)
     assert [group[0] for group in result.groups()] == sorted(group[0] for group in result.groups())

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import clgraph as cg
-from clgraph.algorithms.ranking import power
+from clgraph.algorithms.ranking import placing, power
 from clgraph.algorithms.ranking.arranged import WINDOW, Arranged
 from clgraph.algorithms.ranking.pagerank import PageRank
 from clgraph.algorithms.ranking.power import Affine
@@ -440,26 +440,31 @@ def test_verify_sees_wrong_ranks(device, monkeypatch):
 @pytest.mark.slow_on("pocl+lanes32")
 @pytest.mark.parametrize("weights", [None, (0.5, 2.5)])
 def test_shares_that_are_read_often_lie_together(device, weights, monkeypatch):
-    """Ranks are those of shares in the order of vertices, to the last bit."""
+    """Edges name places, rows are in their order, and ranks stay what they are."""
     graph = cg.generate.rmat(11, 6, seed=7, weights=weights)
     start = np.random.default_rng(8).random(graph.n)
     given = {"personalization": start, "nstart": start[::-1], "tol": 0, "max_iter": 7}
     plan = cg.PageRank(graph, device=device)
     expected = plan.run(**given).ranks
     assert plan._plan(1, given=True, way="own")._places is None
-    monkeypatch.setattr(power, "placed_on", lambda _: True)
-    monkeypatch.setattr(power, "NEAR_BYTES", 4096)
+    monkeypatch.setattr(placing, "placed_on", lambda _: True)
+    monkeypatch.setattr(placing, "NEAR_BYTES", 4096)
     monkeypatch.setattr(power, "Arranged", SimpleNamespace(by_length=lambda _: None))
     plan = cg.PageRank(graph, device=device)
     found = plan.run(**given, verify=True).ranks
-    places = plan._plan(1, given=True, way="own")._places
+    affine = plan._plan(1, given=True, way="own")
+    places = affine._places
     assert places is not None
     assert (np.diff(graph.degrees[np.argsort(places)]) <= 0).all()
-    if device.traits.lanes > 1:
-        np.testing.assert_array_equal(found, expected)
+    pulled = graph.transpose()
+    rows = np.repeat(np.arange(graph.n), pulled.degrees)
+    order = np.lexsort((places[pulled.indices], rows))
+    for found_rows, theirs in zip(
+        affine.pulling.rows[1:], (places[pulled.indices], pulled.weights), strict=False
+    ):
+        np.testing.assert_array_equal(found_rows.read(), theirs[order])
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    ledger = SimpleNamespace(free_bytes=4 * graph.m)
-    crowded = SimpleNamespace(ledger=ledger)
-    assert power._places(graph.degrees, graph.m, crowded, np.dtype(float)) is None
-    monkeypatch.setattr(power, "NEAR_PORTION", 1.0)
-    assert power._places(graph.degrees, graph.m, device, np.dtype(float)) is None
+    crowded = SimpleNamespace(ledger=SimpleNamespace(free_bytes=8 * graph.m), traits=device.traits)
+    for where, portion in ((crowded, 0.25), (device, 1.0)):
+        monkeypatch.setattr(placing, "NEAR_PORTION", portion)
+        assert placing.places_of(graph.degrees, graph.m, where, np.dtype(float)) is None

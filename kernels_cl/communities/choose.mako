@@ -1,0 +1,106 @@
+## choose: what vertices choose whose rows are summed in one piece.
+##
+## rows(bodies, kind, place, keeps)    of a turn, those whose rows are of one kind, the place-th
+## add(bodies, kind, keeps)            count an edge, in a loop over them; add_kept() after it, by groups
+##                 `bodies` and `keeps` are what /communities/turns.mako calls so
+## In scope        the kernel's arguments; about, first_of_kind; group_kept, in local memory
+## Called by       all work-items, in uniform control flow
+## Barriers        of the work-group
+
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="share" file="/grid/items.mako"/>
+<%namespace name="table" file="/rows/tally.mako"/>
+
+## Count an edge to u, that to the vertex' own community apart: many are, and would wait for one another.
+<%def name="add(bodies, kind, keeps)">
+{
+    const uint next_to = ${bodies.key("u")};
+% if keeps:
+    if (next_to == own) kept += WEIGHT(begin + i);
+    else
+% endif
+    ${table.add("next_to", "WEIGHT(begin + i)", kind)}
+}
+</%def>
+
+## The sums of a work-group, to group_kept.
+<%def name="add_kept()">
+lane_converge();
+kept = lane_reduce_sum(kept);
+if (lane_id() == 0u) sum_add_local(&group_kept, kept);
+</%def>
+
+## What the vertices of a turn whose rows are of one kind choose.
+<%def name="rows(bodies, kind, place, keeps)">
+{
+    ${table.use(kind)}
+    const uint count = about[4 + ${place}];
+% if kind["unit"] == "lanes":
+    <%share:each_shared_tile count="count">
+        const int there = lane_id() < width && first + lane_id() < count;
+        const uint candidate = vertices[first_of_kind + (uint)(there ? first + lane_id() : first)];
+        int wanting = 0;
+        if (there) {
+            ${bodies.look("candidate")}
+            wanting = wanted;
+            if (!wanted) targets[candidate] = NO_KEY;
+        }
+        lanemask_t left = lane_ballot(wanting);
+        while (left) {
+            const uint v = lane_shuffle(candidate, lanemask_first(left));
+            left &= left - 1;
+            ${bodies.look("v")}
+            ${row(bodies, kind, keeps)}
+        }
+    </%share:each_shared_tile>
+% else:
+    <%table:each_row count="count" kind="${kind}">
+        const uint v = vertices[first_of_kind + row_slot];
+        ${bodies.look("v")}
+        if (!wanted) {
+            if (UNIT_ITEM == 0u) targets[v] = NO_KEY;
+            continue;
+        }
+        ${row(bodies, kind, keeps)}
+    </%table:each_row>
+% endif
+% if kind["unit"] != "thread":
+    lane_converge();
+    group_barrier();                            // tables are of another kind now
+% endif
+}
+</%def>
+
+<%def name="row(bodies, kind, keeps)">
+const offset_t begin = indptr[v];
+const uint length = (uint)(indptr[v + 1] - begin);
+sum_t kept = 0;
+% if keeps and kind["unit"] == "group":
+if (get_local_id(0) == 0) group_kept = 0;
+% endif
+${table.clear("length", kind)}
+for (uint i = UNIT_ITEM; i < length; i += UNIT_ITEMS) {
+    const uint u = indices[begin + i];
+    if (${bodies.counted("u", "v")}) {
+        ${add(bodies, kind, keeps)}
+    }
+}
+% if keeps and kind["unit"] == "group":
+${add_kept()}
+% endif
+${table.finish()}
+% if keeps and kind["unit"] == "group":
+kept = group_kept;
+% elif keeps and kind["unit"] == "lanes":
+kept = lane_reduce_sum(kept);
+% endif
+const long floor = ${bodies.floor("kept")};
+<%table:best floor="floor" kind="${kind}">
+<%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
+<%def name="most(sum)">PULL(${sum})</%def>
+</%table:best>
+if (UNIT_ITEM == 0u) {
+    targets[v] = best_key;
+    ${bodies.chosen("v")}
+}
+</%def>

@@ -1,0 +1,43 @@
+"""Graphs with hubs, short rows and weights, and what Louvain and Leiden find in them."""
+
+import zlib
+from functools import cache
+
+import numpy as np
+
+import clgraph as cg
+
+SEED = 5
+# Of the labels, by PoCL; by name what Louvain and what Leiden find.
+CHECKSUMS = {
+    "kron": (207013760, 4184164022),
+    "planted": (3019767159, 3019767159),
+    "star": (1703041204, 1703041204),
+    "whole": (3378789146, 516929618),
+    "real": (2083196590, 1590706305),
+    "road": (722811274, 1013281024),
+    "loop": (494276218, 494276218),
+}
+
+
+def checksum(labels):
+    return zlib.crc32(np.ascontiguousarray(labels, np.int32).tobytes())
+
+
+@cache
+def large_graphs():
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 3000, (2, 20_000))
+    both = {"directed": False, "symmetrize": True}
+    parts = rng.integers(0, 60, 40_000)
+    inner = [parts * 50 + rng.integers(0, 50, 40_000) for _ in range(2)]
+    planted = [np.concatenate([one, rng.integers(0, 3000, 8000)]) for one in inner]
+    return {
+        "kron": cg.generate.kron(15, seed=1),
+        "planted": cg.from_edges(*planted, n=3000, **both),
+        "star": cg.generate.star(200_000),
+        "whole": cg.from_edges(*ends, rng.integers(1, 9, 20_000), n=3100, **both),
+        "real": cg.from_edges(*ends, rng.random(20_000), n=3100, **both),
+        "road": cg.generate.road(100, seed=2),
+        "loop": cg.from_edges([1], [1], n=3, directed=False),
+    }

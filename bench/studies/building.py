@@ -140,9 +140,12 @@ def communities(graph: Graph, preset: str, device: Device) -> object:
     found = cg.leiden(both, config=preset, device=device)
     cg.modularity(graph, found, device=device)
     levels = Levels(device, preset if preset in {"local", "global"} else "dense", wide=True)
-    for name in ("move_choose", "refine_choose"):
-        for kind in range(len(levels.tallies.kinds)):
-            levels.kernel(name, kind)
+    steps: list[tuple[str, int | str]] = [("CHOOSE", k) for k in range(len(levels.kinds))]
+    steps += [("CHOOSE", "hubs"), ("SCORE", "hubs"), ("SETTLE", "hubs"), ("APPLY", "all")]
+    for name in ("move_turns", "refine_turns"):
+        levels.kernel(name)
+        for only in steps if levels.tables != "dense" else ():
+            levels.kernel(name, only=only)
     return cg.label_propagation(graph, 2, config=preset, device=device)
 
 

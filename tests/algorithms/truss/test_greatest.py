@@ -1,5 +1,7 @@
 """The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
@@ -162,8 +164,8 @@ def test_whatever_is_guessed_first(device):
     for guess in range(2, top + 4):
         for most in {max(guess, top), max(guess, top) + 3}:
             given = (SweepLog(), plan._peeling, plan._edges.supports)
-            told: list[SweepLog] = []
-            k, left, tried = raised(*given, bounds=(guess, most), then=told.append)
+            told: list[int] = []
+            k, left, tried = raised(*given, bounds=(guess, most), then=partial(told.append, 1))
             assert (k, len(told)) == (top, 1)
             count = left or plan._peeling.removed_at(top - 2, tried[-1][1])
             assert 2 * count == (numbers == top).sum()

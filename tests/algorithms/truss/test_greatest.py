@@ -204,24 +204,6 @@ def test_results_that_are_kept_are_nobody_elses(device):
     assert plan._results.lend().array is not lent.array
 
 
-@on_both
-@pytest.mark.parametrize("paused", [False, True])
-def test_what_follows_is_enqueued_ahead(paused, device, monkeypatch):
-    """As on cards: before it is known whether a guess holds, or whether the launch has paused."""
-    if paused:
-        monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
-    plan = cg.Truss(hub_and_cliques(), device=device)
-    numbers = truss_numbers_of(plan.simple)
-    plan.run()
-    plan._peeling.ahead = True
-    for _ in range(2):
-        found = plan.run()
-        np.testing.assert_array_equal(found.numbers, numbers)
-        most = plan.run(greatest=True)
-        np.testing.assert_array_equal(most.mask, numbers == numbers.max())
-        assert (found.stats.launches > 20) == paused
-
-
 def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
     """Sizes are known from the first run: all that peeling needs is enqueued without a look."""
     plan = cg.Truss(random_graph(70, 1100, 5), config="lists", device=pocl)

@@ -26,23 +26,12 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Edges"]
 
-KERNELS = (
-    "gather",
-    "gather_counted",
-    "scatter",
-    "ends",
-    "histogram",
-    "tally",
-    "keep",
-    "mark",
-    "claim",
-)
+KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark", "claim")
 
 LEAST_ABREAST, MOST_IN_TURN = 4, 64  # lanes of a row, and edges that each of the longest row's has
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
@@ -53,7 +42,7 @@ LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle go
 
 def _lanes_of_row(graph: Graph | HeldRows, config: Resolved) -> int:
     """Give how many lanes walk an orientation's row: as many as a row has edges, in the mean."""
-    # Turned to the greater degree, k edges of a row end at k vertices of k edges at least.
+    # Where edges are turned to the greater degree, no row has more than that many vertices of its own.
     longest = min(graph.max_degree, math.isqrt(graph.m)) if config.renamed else graph.max_degree
     wanted = max(graph.m / (2 * graph.n), longest / MOST_IN_TURN, LEAST_ABREAST)
     return min(config.lanes, 1 << math.ceil(math.log2(wanted)))
@@ -124,10 +113,8 @@ class Edges:
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
         self.supports.clear()  # what follows the last is never written
-        # And behind them, cleared with them, how many edges have each bucket of supports above 0.
-        self._placed = memory.allocate("edges_by_place", graph.m + BUCKETS, np.uint32)
-        self._buckets = Mirror(device, self._placed, graph.m, BUCKETS)
-        self._bucketed = -1  # of the orientation's fills, whose supports these are of
+        self._buckets: Mirror | None = None
+        self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
         self._scan = Scan(device, np.uint32)
         self._tallied: Allocation | None = None
         self.triangles = 0
@@ -160,7 +147,7 @@ class Edges:
         self._arrays[name] = held
         return held
 
-    def fill(self, log: SweepLog, *, anew: bool, counted: bool = False) -> None:
+    def fill(self, log: SweepLog, *, anew: bool) -> None:
         """Enqueue what gives edges their numbers and counts the triangles of each.
 
         `finish` has to follow, once all of that has ended.
@@ -171,11 +158,9 @@ class Edges:
             Where launches are noted.
         anew : bool
             Whether to turn the edges though the graph has kept that.
-        counted : bool
-            Whether `bucketed` is to follow, which then has nothing to do.
         """
         turned = self._turned
-        self._filled = self._bucketed = -1
+        self._filled = -1
         if isinstance(self.graph, HeldRows):
             self.triangles = 0  # it may be another graph than before
         if isinstance(self._counting, RowCounting) and not self.triangles:
@@ -193,12 +178,8 @@ class Edges:
         event = self._placed.clear()
         log.add(event, event)
         self._counting.enqueue(log, "edge", {"found": self._placed})
-        name = "gather"
-        gathered: tuple[Argument, ...] = (*self._rows, self._placed, self.supports)
-        if counted:
-            self._bucketed = turned.fills
-            name, gathered = "gather_counted", (*gathered, np.uint64(self.graph.m))
-        self._sweeper.launch(log, self._kernels[name], *gathered)
+        gathered = (*self._rows, self._placed, self.supports)
+        self._sweeper.launch(log, self._kernels["gather"], *gathered)
         self._pending, self._begun = True, turned.fills
 
     def finish(self) -> None:
@@ -234,11 +215,13 @@ class Edges:
 
     def bucketed(self, log: SweepLog) -> Mirror:
         """Enqueue counting the edges of each bucket of supports above 0; give what shows them."""
-        if self._bucketed != self._turned.fills:
-            self._bucketed = self._turned.fills
-            buckets = (self._placed, np.uint64(self.graph.m))
-            counted = (self.supports, np.uint32(self.count), *buckets)
-            self._sweeper.launch(log, self._kernels["histogram"], *counted)
+        buckets = self._array("support_buckets", BUCKETS)
+        if self._buckets is None:
+            self._buckets = Mirror(self._device, buckets, 0, BUCKETS)
+        event = buckets.clear()
+        log.add(event, event)
+        counted = (self.supports, np.uint32(self.count), buckets)
+        self._sweeper.launch(log, self._kernels["histogram"], *counted)
         return self._buckets
 
     def histogram(self, log: SweepLog) -> NDArray[np.uint32]:

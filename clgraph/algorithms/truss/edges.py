@@ -42,7 +42,7 @@ LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle go
 
 def _lanes_of_row(graph: Graph | HeldRows, config: Resolved) -> int:
     """Give how many lanes walk an orientation's row: as many as a row has edges, in the mean."""
-    # Where edges are turned to the greater degree, no row has more than that many vertices of its own.
+    # Where edges are turned to the greater degree, rows have no more than that many of their own.
     longest = min(graph.max_degree, math.isqrt(graph.m)) if config.renamed else graph.max_degree
     wanted = max(graph.m / (2 * graph.n), longest / MOST_IN_TURN, LEAST_ABREAST)
     return min(config.lanes, 1 << math.ceil(math.log2(wanted)))

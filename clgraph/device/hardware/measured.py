@@ -276,7 +276,7 @@ TIGHTENED = Constant(
 )
 PEELING_DRIFT = Constant(
     "rounds that SIMD groups go on by themselves, and up to how many items in a round",
-    "fa42e0e and a patch: half of the time on a mesh; 047fe7b: 256 take its cores 2.3 times as long",
+    "fa42e0e and a patch: half of the time on a mesh; 047fe7b: 256 slow its cores 2.3-fold",
     neutral=(0, 1 << 15),
     h200=(64, 1 << 20),
 )

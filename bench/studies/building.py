@@ -16,6 +16,7 @@ from clgraph.algorithms.communities.level import Levels
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.state import library_snippets
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
+from clgraph.algorithms.ranking.placing import placed_rows
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.algorithms.truss.config import TrussConfig
@@ -146,6 +147,9 @@ def communities(graph: Graph, preset: str, device: Device) -> object:
         levels.kernel(name)
         for only in steps if levels.tables != "dense" else ():
             levels.kernel(name, only=only)
+    for name in ("parts_start", "pieces_join", "coarsen_rows"):
+        levels.kernel(name)
+    levels.kernel("coarsen_rows", key="ulong")
     return cg.label_propagation(graph, 2, config=preset, device=device)
 
 
@@ -210,6 +214,11 @@ def ranking(graph: Graph, name: str, device: Device) -> object:
         return cg.spmv(graph, np.ones(graph.n), device=device)
     if name == "several":
         return cg.pagerank(graph, personalization=np.ones((3, graph.n)), device=device)
+    if name == "placed":
+        memory = Memory(device)
+        rows = [memory.upload("rows", part) for part in (graph.indptr, graph.indices)]
+        places = memory.upload("places", np.arange(graph.n, dtype=np.uint32))
+        return placed_rows(device, memory, tuple(rows), places, graph.m)
     call = {"pagerank": cg.pagerank, "eigenvector": cg.eigenvector_centrality, "hits": cg.hits}
     return call[name](graph, device=device)
 

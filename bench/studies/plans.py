@@ -162,7 +162,11 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("truss-peel", ("rows", "lists", "rows-ordered"), building.peel, ("kron",)),
     Algorithm("truss-bounds", ("h-index",), building.tighten, ("kron",)),
     Algorithm("cores", CoresConfig.presets(), _by_preset(cg.core_numbers, clean=True), ("kron",)),
-    Algorithm("ranking", ("pagerank", "several", "eigenvector", "hits", "spmv"), building.ranking),
+    Algorithm(
+        "ranking",
+        ("pagerank", "several", "placed", "eigenvector", "hits", "spmv"),
+        building.ranking,
+    ),
     Algorithm(
         "spanning-forest",
         cg.SpanningForestConfig.presets(),

@@ -108,8 +108,8 @@ class _Program:
         return b""
 
     def kernel(self, name: str, device: Device | None = None) -> _Kernel:
-        self.rendered.kernels.append(name)
         """Give an entry point."""
+        self.rendered.kernels.append(name)
         return _Kernel(name, device or self.device)
 
 

@@ -20,7 +20,7 @@ class ComingContext:
     """The context of a device, from the moment on that a thread begins to make it.
 
     A GPU's driver takes longer for it than a search's modules take to be imported and its kernels
-    to be found: 0.13 s on an H200, most of them without the interpreter.
+    to be found: some 0.1 s on an H100, most of it without the interpreter.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ class ComingContext:
         self._process = os.getpid()
         # A process that ends while a driver makes something may crash or hang.
         atexit.register(self._wait)
-        self._worker.start()
+        with contextlib.suppress(RuntimeError):  # no thread is left: `take` makes it
+            self._worker.start()
 
     def _make(self) -> None:
         with contextlib.suppress(Exception):  # whoever takes it asks again, and is told
@@ -45,7 +46,7 @@ class ComingContext:
 
     def _wait(self) -> None:
         if os.getpid() == self._process:  # a fork has no such thread
-            self._worker.wait()
+            self._worker.end()
 
     def take(self) -> cl.Context:
         """Give it once it is there.
@@ -58,7 +59,8 @@ class ComingContext:
         self._wait()
         with self._taking:
             if self._context is None and self._address:
-                self._context = cl.Context.from_int_ptr(self._address, retain=False)
+                # Retained: Ctrl-C before it is kept would give back the only reference.
+                self._context = cl.Context.from_int_ptr(self._address)
             elif self._context is None:
                 self._context = cl.Context([self._device])  # which says why there is none
             return self._context

@@ -27,11 +27,10 @@ WINDOW_UPDATES = 4  # of the meter, between two looks at whether to turn the kno
 FARTHEST = math.log(4.0)  # that the knob is turned at a time
 # Share of the power above idle that doubling the knob adds, until it is known.
 FIRST_SHARE = 0.25 / math.log(2.0)
-# Cards look at their power for a quarter of the time, an H200 for 25 ms in 100, so that what a
-# window of searches of some 100 ms seems to draw depends on which part of them it saw: the same
-# knob showed 157 and 194 W in turn. It is the mean since the knob was turned that counts, and it is
-# turned again only if that is off by more than chance: this share of the target after a second, and
-# less after more, by the square root.
+# Cards look at their power for a part of the time, so that what a window of searches of some 100 ms
+# seems to draw depends on which part of them it saw. It is the mean since the knob was turned that
+# counts, and it is turned again only if that is off by more than chance: this share of the target
+# after a second, and less after more, by the square root.
 NOISE = 0.05
 SURE = 0.01  # share of the target that is near enough
 REMEMBERED = 6  # places of the knob from which the slope is learned
@@ -154,12 +153,23 @@ class PowerTarget:
             found = read()
             return found is not None and found()
 
-        self._reading = True
         self._read = -math.inf
-        self._time.every(self._meter.poll_s, read_again)
+        try:
+            self._reading = True
+            self._time.every(self._meter.poll_s, read_again)
+        except BaseException:
+            self._reading = False
+            raise
 
     def _read_meter(self) -> bool:
         """Read the meter once; give whether to go on."""
+        try:
+            return self._read_once()
+        except BaseException:
+            self._reading = False  # another look begins to read again
+            raise
+
+    def _read_once(self) -> bool:
         now = self._time.now()
         if now - self._looked > self._patience_s:
             self._reading = False

@@ -69,6 +69,9 @@ def test_targets_are_held_for_some_time(tmp_path, capsys, device, monkeypatch):
     assert rows[0]["set_point"] < rows[1]["set_point"]
     assert capsys.readouterr().out.count("set-point") == 2
     assert device.name
+    for near, expected in ((0.9, 0), (0.89, 1)):
+        monkeypatch.setattr(power_target, "within", lambda *_, near=near: near)
+        assert power_target.main([str(path), "--watts", "120", *words[2:]]) == expected
 
 
 class Passing:

@@ -203,7 +203,9 @@ def main() -> int:
         if not options.words or any(word in mutant.name + mutant.file for word in options.words)
     ]
     if options.most is not None:
-        mutants = some(mutants, options.most, commit())
+        mutants = some(mutants, max(options.most, 0), commit())
+    if not mutants:
+        parser.error("nothing to run: no mutant is so called, or --most is below 1.")
     if options.seconds != float("inf"):
         random.shuffle(mutants)
     return judged(run(mutants, options.jobs, options.seconds))

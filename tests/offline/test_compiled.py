@@ -100,6 +100,12 @@ def one_of_each_file(device):
     return found
 
 
+@pytest.mark.parametrize("device", RECORDED)
+def test_every_file_has_limits(device):
+    """Else the slow tests, of which only some are run at a time, fail for want of them."""
+    assert sorted(files() - set(LIMITS[device])) == []
+
+
 def compiled(device, name, source, folder, optimise="-O3"):
     """Build without complaints what takes no more than it declares and the device has."""
     built = build(source, folder, device, optimise)

@@ -85,16 +85,37 @@ def test_a_driver_that_refuses_is_asked_again_for_its_reason(fresh, monkeypatch,
         contexts.ComingContext(fresh.cl).take()
 
 
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_without_a_thread_it_is_made_by_who_takes_it(fresh, monkeypatch, error):
+    """Also where Ctrl-C came before the thread was begun, whose end nobody then waits for."""
+
+    def none_left(_):
+        raise error
+
+    registered = []
+    monkeypatch.setattr(contexts.atexit, "register", registered.append)
+    monkeypatch.setattr(contexts.Worker, "start", none_left)
+    if error is RuntimeError:
+        assert contexts.ComingContext(fresh.cl).take().devices == [fresh.cl]
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            contexts.ComingContext(fresh.cl)
+    (wait,) = registered
+    wait()
+
+
 END = """
-import os, time
+import os, threading, time
 from clgraph.device import contexts, devices
-make = contexts.new_context
+make, begun = contexts.new_context, threading.Event()
 def slow(at):
+    begun.set()
     time.sleep(0.5)
     print("made", flush=True)
     return make(at)
 contexts.new_context = slow
 coming = contexts.ComingContext(devices()[0].cl)
+begun.wait()
 if os.environ["THEN"] == "fork" and os.fork() == 0:
     raise SystemExit(0)  # by its own way out, where no thread will ever make anything
 """

@@ -174,6 +174,30 @@ def test_the_meter_is_read_beside_the_searches_and_only_while_somebody_looks():
     assert not clock.actions
 
 
+def test_the_meter_is_read_again_after_an_interruption(monkeypatch):
+    """Ctrl-C while its thread is begun, or whatever ends that: the next look begins another."""
+    clock = Clock()
+    meter = FakeMeter(clock, lambda: 150.0)
+    power = PowerTarget(200.0, None, 500, 1, 1e6, meter=meter, timebase=clock)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(clock, "every", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            power.look()
+    power.look()
+    assert len(clock.actions) == 1
+    read, meter.read = meter.read, interrupted
+    with pytest.raises(KeyboardInterrupt):
+        clock.sleep(0.02)
+    meter.read = read
+    clock.actions.clear()
+    power.look()
+    assert len(clock.actions) == 1
+
+
 def test_chance_turns_no_knob():
     """What a card shows in turn at the same knob: a fifth more and less, 0.45 s each."""
     clock = Clock()

@@ -95,9 +95,14 @@ def search(
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
             times.append(plan.run(sources[len(times) % len(sources)]).stats.kernel_ms)
-    finally:
         if window is not None:
             window.close()
+    except BaseException:
+        if window is not None:
+            window.abandon()
+        raise
+    finally:
+        if window is not None:
             meter.close()
     return times, window
 

@@ -26,7 +26,7 @@ BARRIER_WORDS, BARRIER_FAILED = 96, 64
 SPIN_LIMIT = 1 << 22
 NO_KEY = np.full(1, 0xFFFFFFFF, np.uint32)
 GROUPS_PER_UNIT = 16  # where it is not known how many are resident
-ENTRIES = 1 << 29  # of a launch, some: it takes a fraction of a second
+ENTRIES = 1 << 29  # of a launch, some: an H100 takes a fraction of a second, slower cards seconds
 _log = logging.getLogger("clgraph")
 
 
@@ -215,6 +215,7 @@ class Turns:
             groups = self._wanted(level)  # each has an array of its own
             tables = levels.tallies.arguments(levels.memory, kind, groups, level.n)
         else:
+            assert levels.chunk % 4 == 0  # noqa: S101 (or parts overlap)
             # As many as PLACES of /communities/turns.mako.
             slots = max((levels.chunk + levels.chunk // 4) * max(order.chunk_counts), 1)
             keys, sums = levels.array("hub_keys", slots), levels.sums("hub_sums", slots)

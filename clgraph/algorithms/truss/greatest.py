@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Greatest"]
 
-# Of a tightened bound: h-indices of six rounds were 11 and 14 % too high on two social networks.
+# Of a tightened bound: h-indices of six rounds gave 24 where 22 was true, and 39 where 36 was.
 SLACK = 1 / 8
 
 

@@ -33,7 +33,8 @@ Outcome = TypeVar("Outcome")
 Slot: TypeAlias = "tuple[Pinned | None, cl.Event | None]"
 
 # Of 4 to 8 MiB an H200 host fills and sends 50 GB/s by 8 threads, of 2 MiB 29, of 16 MiB 44. To
-# read takes more of a core than to copy: by 12 threads an H100 host reads a fifth faster than by 8.
+# read takes more of a core than to copy: by 12 threads, not 8, an H100 host took a tenth less to
+# mine a trace (h100-20261127-mining-readers.txt), and as long to upload.
 SLOT_BYTES = 8 << 20
 LEAST_PIECE_BYTES = 1 << 20  # a thread takes as long to begin one as to fill half of it
 SMALL_BYTES = 2 << 20  # take less to stage than to wait for a thread that is at work for others
@@ -163,22 +164,23 @@ class Staging:
             self._free.put((slot, event))
 
     def _take(self) -> Slot:
-        """Give a slot that is free, else one to be made, else the one whose copy ends first."""
-        oldest: Slot | None = None
+        """Give a slot that is free, else one to be made, else one whose copy is under way."""
+        held: Slot | None = None
         try:
             with contextlib.suppress(Empty):
-                oldest = self._free.get_nowait()
-            if oldest is None or _under_way(oldest):
-                self._unmade.get_nowait()
-                oldest, busy = (None, None), oldest
-                if busy is not None:
-                    self._free.put(busy)
-        except Empty:
-            return oldest or self._free.get()
+                held = self._free.get_nowait()
+            if held is None or _under_way(held):
+                with contextlib.suppress(Empty):
+                    self._unmade.get_nowait()
+                    busy, held = held, (None, None)
+                    if busy is not None:
+                        self._free.put(busy)
+            return self._free.get() if held is None else held
         except BaseException:
-            self._free.put(oldest or (None, None))  # rather one too many than one that is lost
+            if held is not None:
+                self._free.put(held)
+            self._free.put((None, None))  # rather one too many than one that is lost
             raise
-        return oldest
 
 
 class Job(Generic[Outcome]):

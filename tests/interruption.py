@@ -90,7 +90,6 @@ class _Watch:
         self._opcodes = opcodes
 
     def __call__(self, frame, *_):
-        frame.f_trace_opcodes, frame.f_trace_lines = self._opcodes, not self._opcodes
         before, code = None, _Code.of(frame.f_code)
 
         def follow(frame, event, _):
@@ -104,6 +103,8 @@ class _Watch:
                 self.come_to((code, frame.f_lineno))
             return follow
 
+        frame.f_trace = follow  # Python 3.13 gives no opcodes to a frame that has none of it yet
+        frame.f_trace_opcodes, frame.f_trace_lines = self._opcodes, not self._opcodes
         return follow
 
     def come_to(self, site):
@@ -142,6 +143,8 @@ def _watched(call, watch):
     reported, sys.unraisablehook = sys.unraisablehook, lost.append
     collects = gc.isenabled()
     gc.disable()  # so that a place is the same each time
+    # Python 3.12 follows no opcodes unless a frame asked for them before anything is followed.
+    sys._getframe().f_trace_opcodes = True
     try:
         sys.settrace(watch)
         try:

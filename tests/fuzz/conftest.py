@@ -97,13 +97,16 @@ def chosen(effort, ends, request):
     part = request.config.getoption("--part", default="1/1")
     figures = request.node.user_properties
 
-    def choose(call, *ready, opcodes=False, beyond=frozenset()):
-        """Give places of a call with what each of `ready` makes, but none at the sites `beyond`."""
+    def choose(call, *ready, opcodes=False, beyond=frozenset(), deaf=False):
+        """Give places of a call with what each of `ready` makes, but none at the sites `beyond`.
+
+        A call that only reads an attribute may be `deaf`: it answers no signal.
+        """
         for _ in range(2):
             call(*[make() for make in ready])  # what is done once a process, or at a second time
         given = [make() for make in ready]
         found = places(partial(call, *given), opcodes=opcodes)
-        assert found or opcodes  # a call that reads an attribute answers no signal
+        assert found or deaf
         found = [place for place in found if place[0] not in beyond]
         del given
         found = shared(found, [int(number) for number in part.split("/")])

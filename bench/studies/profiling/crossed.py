@@ -4,6 +4,8 @@
 counts what each kernel does and times it plainly, one plan after another on every graph, so that a
 kernel is built once. ``--share 2/8`` takes every eighth plan from the second on and writes nothing
 of note: several such processes beside each other fill the caches of programs beforehand.
+``--apart`` runs each plan, and each part of the corpus, in a process of its own: a kernel that a
+card gives up takes its process with it, not the study.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +25,7 @@ import clgraph
 from clgraph import device as find_device
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise
 from clgraph.profile.corpus import specimens
+from clgraph.profile.kernel_criteria import mixed
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
@@ -38,6 +44,9 @@ CORPUS_SCALE = 16
 LEAST_S = 4e-6  # of a kernel in a run: what is shorter is the launch
 LAUNCHED_S = 12e-6  # twice an empty kernel
 LEAST_SHARE = 0.03  # of the run
+CORPUS_PARTS = 4
+MODULE = "bench.studies.profiling.crossed"
+LEAST_LEFT_S = 5.0  # for a process of a plan
 
 PLANS: dict[str, tuple[bool, Callable[[Graph, Device], Any]]] = {
     "bfs auto": (False, lambda graph, device: clgraph.BFS(graph, device=device)),
@@ -104,6 +113,7 @@ def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
         "waits": 0.0 if totals is None else float(totals.where("wait")[:, 0].sum()),
         "possible": None if totals is None else float(totals.possible.sum()),
         "warps": 0 if totals is None else len(totals.possible),
+        "instructions": {} if totals is None else mixed(totals, kernel.static.mix or {}),
         "lanes": None if totals is None else totals.lanes,
     }
 
@@ -131,24 +141,93 @@ def rows_of(name: str, graph: str, plan: Any, device: Device, repeats: int) -> l
     return rows
 
 
-def corpus_rows(device: Device, repeats: int, seconds: float) -> list[dict[str, Any]]:
+def share_of(args: argparse.Namespace) -> tuple[int, int]:
+    """Give which part of how many is asked for."""
+    part, parts = (int(number) for number in args.share.split("/"))
+    return part, parts
+
+
+def plan_rows(args: argparse.Namespace, device: Device, record: dict[str, Any]) -> None:
+    """Add the rows of plans to a record."""
+    began, (part, parts) = time.perf_counter(), share_of(args)
+    known: dict[tuple[str, bool, bool], Graph] = {}
+    for name in [name for name in args.plans if name in PLANS][part - 1 :: parts]:
+        weighted, make = PLANS[name]
+        for graph in args.graphs:
+            if time.perf_counter() - began > args.seconds:
+                continue
+            key = graph, weighted, name in UNDIRECTED
+            if key not in known:
+                found = suite_graphs.find(graph, weighted=weighted).graph
+                known[key] = found.symmetrized() if key[2] else found
+            try:
+                plan = make(known[key], device)
+                rows = rows_of(name, graph, plan, device, args.repeats)
+            # A study of many kernels goes on without one of them.
+            except Exception as error:
+                print(f"{graph}/{name}: {error!r}, {error.__cause__!r}"[:400], flush=True)
+                continue
+            record["kernels"] += rows
+            spent = time.perf_counter() - began
+            print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
+            if args.output is not None:  # should it be ended from outside
+                args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+def corpus_rows(
+    device: Device, repeats: int, seconds: float, part: int = 1, parts: int = 1
+) -> list[dict[str, Any]]:
     """Profile what prices are fitted on, which is none of the plans and graphs above."""
     began, rows = time.perf_counter(), []
     # Where the seconds do not do for all of them, expansions are left out: they are most alike.
     ordered = sorted(
         specimens(device, CORPUS_SCALE), key=lambda one: one[0].startswith("expansion")
     )
-    for primitive, implementation, make in ordered:
+    for where, plan, make in ordered[part - 1 :: parts]:
         if time.perf_counter() - began > seconds:
             break
         try:
-            rows += rows_of(implementation, primitive, make(), device, repeats)
+            rows += rows_of(plan, where, make(), device, repeats)
         # A card that gave up a kernel runs no other: what there is, is kept.
         except Exception as error:
-            print(f"{primitive}/{implementation}: {error!r}"[:300], flush=True)
+            print(f"{where}/{plan}: {error!r}"[:300], flush=True)
             if not isinstance(error, clgraph.ClgraphError):
                 break
     return rows
+
+
+def apart(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Give the rows of plans and of the corpus, each plan and part in a process of its own."""
+    began, (plans, corpus) = time.perf_counter(), ([], [])
+    common = ["--repeats", str(args.repeats), "--graphs", *args.graphs]
+    common += ["--device", args.device] if args.device else []
+    common += ["--commit", args.commit] if args.commit else []
+    alone = [["--plans", name] for name in args.plans]
+    alone += [
+        ["--plans", "none", "--share", f"{part}/{CORPUS_PARTS}"]
+        for part in range(1, CORPUS_PARTS + 1)
+        if args.corpus_seconds > 0
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "rows.json"
+        for own in alone:
+            left = args.seconds - (time.perf_counter() - began)
+            left += args.corpus_seconds if "none" in own else 0.0
+            if left < LEAST_LEFT_S:
+                continue
+            output.unlink(missing_ok=True)
+            command = [sys.executable, "-m", MODULE, *common, *own]
+            command += ["--corpus-seconds", str(left - LEAST_LEFT_S)] if "none" in own else []
+            command += ["--seconds", str(left), "--output", str(output)]
+            try:
+                subprocess.run(command, timeout=left, check=False)
+            except subprocess.TimeoutExpired:
+                print(f"{own}: given up after {left:.0f} s", flush=True)
+            if output.exists():  # as far as it came
+                found = json.loads(output.read_text("utf-8"))
+                plans += found["kernels"]
+                corpus += found["corpus"]
+    return plans, corpus
 
 
 def summary(record: dict[str, Any]) -> str:
@@ -181,7 +260,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", help="as 'clgraph devices' shows it")
     parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
-    parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=list(PLANS))
+    parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=[*PLANS, "none"])
+    parser.add_argument("--apart", action="store_true", help="a process for each plan")
     parser.add_argument("--share", default="1/1", help="which of how many parts of the plans")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing after these")
@@ -191,34 +271,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     began = time.perf_counter()
     device = find_device(args.device)
-    part, parts = (int(number) for number in args.share.split("/"))
     record: dict[str, Any] = {"machine": machine.describe(device, args.commit), "kernels": []}
-    record["errors"] = {}
+    record |= {"errors": {}, "corpus": []}
     ceilings = ceilings_of(characterise(device, QUICK))
     record["ceilings"] = None if ceilings is None else ceilings.record()
-    known: dict[tuple[str, bool, bool], Graph] = {}
-    for name in args.plans[part - 1 :: parts]:
-        weighted, make = PLANS[name]
-        for graph in args.graphs:
-            if time.perf_counter() - began > args.seconds:
-                continue
-            key = graph, weighted, name in UNDIRECTED
-            if key not in known:
-                found = suite_graphs.find(graph, weighted=weighted).graph
-                known[key] = found.symmetrized() if key[2] else found
-            try:
-                plan = make(known[key], device)
-                rows = rows_of(name, graph, plan, device, args.repeats)
-            # A study of many kernels goes on without one of them.
-            except Exception as error:
-                print(f"{graph}/{name}: {error!r}"[:300], flush=True)
-                continue
-            record["kernels"] += rows
-            spent = time.perf_counter() - began
-            print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
-            if args.output is not None:  # should it be ended from outside
-                args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    record["corpus"] = corpus_rows(device, args.repeats, args.corpus_seconds)
+    if args.apart:
+        record["kernels"], record["corpus"] = apart(args)
+    else:
+        plan_rows(args, device, record)
+        if args.corpus_seconds > 0:
+            part, parts = share_of(args)
+            record["corpus"] = corpus_rows(device, args.repeats, args.corpus_seconds, part, parts)
     if record["kernels"] and ceilings is not None:
         record["errors"] = {
             str(least_s): judged(record, least_s) for least_s in (LEAST_S, LAUNCHED_S)

@@ -17,7 +17,7 @@ from ..runner.records import load, newest_first
 from ..runner.suites import SUITES
 from . import matching_plots, published, scc_page, searches_page
 from .draws import newest_cases, redrawn_table, seed_of
-from .findings import findings
+from .findings import COMMENT, EXPLANATION, findings
 from .matrix import matrices
 from .overview import picture, said
 from .text import (
@@ -199,7 +199,8 @@ def page(records: Sequence[tuple[str, Record]], tables: str = "") -> str:
         text += _section(device, suite, [item for item in found if item[0] in used], newest)
     if older:
         text += "\nOlder records: " + ", ".join(f"`{name}`" for name in older) + ".\n"
-    return text + tables + METHOD
+    why = COMMENT if EXPLANATION in text else ""
+    return text + why + tables + METHOD
 
 
 def _rank(device: str, suite: str) -> tuple[int, str]:

@@ -178,6 +178,16 @@ def test_page_says_which_findings_hold():
     ]
 
 
+def test_why_presets_differ_is_said_once_whatever_cards_there_are():
+    made = [preset_case(g, p, ms) for g, all_ in TIMES.items() for p, ms in all_.items()]
+    runs = [
+        (f"{n}.json", record(*made, device=device) | {"suite": "presets"})
+        for n, device in enumerate(("NVIDIA H200", "NVIDIA H100 80GB HBM3"))
+    ]
+    assert docs.page(runs).count("## Why presets differ") == 1
+    assert "## Why presets differ" not in docs.page([("a.json", RUN)])
+
+
 class Structure(HTMLParser):
     """Tags that are open, and what was seen."""
 

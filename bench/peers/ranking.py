@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
     from .peer import Peer
 
-__all__ = ["ALPHA", "MOST_ITERATIONS", "RANKS", "TOLERANCE", "ranks_of"]
+__all__ = ["ALPHA", "MOST_ITERATIONS", "RANKS", "RULED", "TOLERANCE", "ranks_of"]
 
 ALPHA, TOLERANCE, MOST_ITERATIONS = 0.85, 1e-10, 500
 
 
 class RanksScipy(ScipyPeer):
     """What one writes with ``scipy.sparse``: products with the transposed matrix."""
+
+    most, tolerance, keeps = MOST_ITERATIONS, TOLERANCE, True
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -33,10 +35,11 @@ class RanksScipy(ScipyPeer):
         """Iterate until nothing changes by more than the tolerance."""
         n, share = self.n, self.share
         x = np.full(n, 1 / max(n, 1))
-        for _ in range(MOST_ITERATIONS):
+        for _ in range(self.most):
             before = x
-            x = ALPHA * (self.pulled @ (x * share) + x[share == 0].sum() / n) + (1 - ALPHA) / n
-            if np.abs(x - before).sum() < TOLERANCE:
+            held = x[share == 0].sum() if self.keeps else 0.0
+            x = ALPHA * (self.pulled @ (x * share) + held / n) + (1 - ALPHA) / n
+            if np.abs(x - before).sum() < self.tolerance:
                 break
         return x
 
@@ -97,9 +100,38 @@ class RanksNetworkit(NetworkitPeer):
         return found / found.sum() * self.n
 
 
+class GapScipy(RanksScipy):
+    """The same by the GAP suite's rule: rank of vertices without successors gets lost."""
+
+    tolerance, keeps = 1e-4, False
+
+
+class GraphalyticsScipy(RanksScipy):
+    """Ten iterations."""
+
+    most, tolerance = 10, 0.0
+
+
+class GraphalyticsNetworkit(RanksNetworkit):
+    """Ten iterations of networkit's."""
+
+    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
+        """Rank them; scores stay inside."""
+        centrality = self.networkit.centrality
+        sinks = centrality.SinkHandling.DistributeSinks
+        done = centrality.PageRank(self.graph, damp=ALPHA, tol=0.0, distributeSinks=sinks)
+        done.maxIterations = GraphalyticsScipy.most
+        return done.run()
+
+
 RANKS: dict[str, type[Peer]] = {
     "scipy": RanksScipy,
     "networkx": RanksNetworkx,
     "igraph": RanksIgraph,
     "networkit": RanksNetworkit,
+}
+# By the rules of suites, which know no weights: where a library has no such rule, it is not there.
+RULED: dict[str, dict[str, type[Peer]]] = {
+    "gap": {"scipy": GapScipy},
+    "graphalytics": {"scipy": GraphalyticsScipy, "networkit": GraphalyticsNetworkit},
 }

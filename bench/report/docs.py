@@ -12,20 +12,31 @@ from typing import TYPE_CHECKING
 from clgraph.errors import InvalidArgumentError
 
 from ..runner.floors import BARRIER_US, COPY_GB_PER_S
-from ..runner.pinned import GRAPHS
+from ..runner.pinned import GRAPHS, SEED
 from ..runner.records import load, newest_first
 from ..runner.suites import SUITES
 from . import matching_plots, published, scc_page, searches_page
-from .findings import findings
+from .draws import newest_cases, redrawn_table, seed_of
+from .findings import COMMENT, EXPLANATION, findings
 from .matrix import matrices
 from .overview import picture, said
-from .text import figure, graph_of, groups, results, rivals, shown_joules, unmeasured
+from .text import (
+    figure,
+    graph_of,
+    groups,
+    markdown,
+    results,
+    rivals,
+    shown_joules,
+    unmeasured,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ..runner.records import Record
     from ..runner.suites import Case
+    from .draws import Newest
 
 __all__ = ["PAGE", "RESULTS", "main", "page", "recorded"]
 
@@ -34,7 +45,6 @@ RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_name("overview.svg")
 PROFILED = "bfs/kron22/auto"
-LEFT = {"graph", "preset", "library", "direction", "meter", "remarks", "record"}
 TITLES = {
     "bfs": "Breadth-first search",
     "sssp": "Shortest paths",
@@ -101,7 +111,10 @@ the cache can be below this floor.
 and cuGraph on the same card and the same graph, measured on {published.DATE}, each result checked;
 medians over two or three sources. BLEST's figures leave out its preparation (0.25 to 4.6 s, and up
 to a minute to order the vertices), those of several others their initialisation. For the other
-algorithms `bench/report/published.py` lists what was measured in the same way.
+algorithms `bench/report/published.py` lists what was measured in the same way. Beside an H100,
+whose memory is slower, the same figures of the H200 stand: those codes were not measured there.
+
+*Other draws* are graphs that the same generators give from other seeds; the first is {SEED}.
 
 ## With preparation
 
@@ -180,13 +193,14 @@ def page(records: Sequence[tuple[str, Record]], tables: str = "") -> str:
     text = INTRODUCTION
     older = []
     for (device, suite), found in sorted(places.items(), key=lambda item: _rank(*item[0])):
-        newest = _newest(found)
+        newest = newest_cases(found)
         used = {name for name, _ in newest.values()}
         older += [name for name, _ in found if name not in used]
         text += _section(device, suite, [item for item in found if item[0] in used], newest)
     if older:
         text += "\nOlder records: " + ", ".join(f"`{name}`" for name in older) + ".\n"
-    return text + tables + METHOD
+    why = COMMENT if EXPLANATION in text else ""
+    return text + why + tables + METHOD
 
 
 def _rank(device: str, suite: str) -> tuple[int, str]:
@@ -195,37 +209,35 @@ def _rank(device: str, suite: str) -> tuple[int, str]:
     return order.index(suite) if suite in order else len(order), device
 
 
-def _newest(records: Sequence[tuple[str, Record]]) -> dict[str, tuple[str, Record]]:
-    """By key the newest case that was measured, or failing that the newest, and its file."""
-    found: dict[str, tuple[str, Record]] = {}
-    for name, record in records:
-        for case in record["cases"]:
-            known = found.get(case["key"])
-            if known is None or (known[1]["status"] != "ok" and case["status"] == "ok"):
-                found[case["key"]] = (name, case)
-    return found
-
-
 def _section(
     device: str,
     suite: str,
     records: Sequence[tuple[str, Record]],
-    newest: dict[str, tuple[str, Record]],
+    newest: Newest,
 ) -> str:
     letters = {name: chr(ord("a") + place) for place, (name, _) in enumerate(records)}
     parts = [f"\n## {device}, suite {suite}\n"]
     parts += [_origin(letters[name], name, record) for name, record in records]
     parts.append("")
     order = {(case.algorithm, case.graph): place for place, case in enumerate(_cases(suite))}
-    shown = sorted(
+    every = sorted(
         newest.values(),
         key=lambda item: order.get((item[1]["algorithm"], graph_of(item[1])), len(order)),
     )
+    shown = [item for item in every if seed_of(item[1]) == SEED]
     measured = [(letters[name], case) for name, case in shown if case["status"] == "ok"]
+    redrawn = [
+        (letters[name], case)
+        for name, case in every
+        if seed_of(case) != SEED and case["status"] == "ok"
+    ]
     for algorithm, cases in groups(case for _, case in measured).items():
         origins = [letter for letter, case in measured if case["algorithm"] == algorithm]
         parts.append(f"### {TITLES.get(algorithm, algorithm)}\n")
         parts += [_results(cases, device, origins), _energy(cases), _peers(cases)]
+        parts.append(
+            redrawn_table(cases, [item for item in redrawn if item[1]["algorithm"] == algorithm])
+        )
         if suite == "presets":
             parts.append(matrices(cases, device))
         if suite == "presets" and algorithm == "bfs":
@@ -273,13 +285,6 @@ def _never_run(suite: str, there: set[str]) -> list[str]:
     return lines
 
 
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    ways = ("---" if name in LEFT else "--:" for name in head)
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(ways) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
 def _results(cases: Sequence[Record], device: str, origins: Sequence[str]) -> str:
     head, rows = results(cases, device, mark=" (1)", strong="**")
     if len(set(origins)) > 1:
@@ -287,7 +292,7 @@ def _results(cases: Sequence[Record], device: str, origins: Sequence[str]) -> st
         rows = [[*row, f"({origin})"] for row, origin in zip(rows, origins, strict=True)]
     note = "(1) not bit for bit the graph that the suite names.\n"
     any_other = any(case["graph"]["pinned"] is False for case in cases)
-    return _markdown(head, rows) + ("\n" + note if any_other else "")
+    return markdown(head, rows) + ("\n" + note if any_other else "")
 
 
 def _energy(cases: Sequence[Record]) -> str:
@@ -318,7 +323,7 @@ def _energy(cases: Sequence[Record]) -> str:
         *("graph", "preset", "J/run", "spread", "mean W", "idle W", "MTEPS/W", "J s", "runs"),
         "meter",
     )
-    return "Energy:\n\n" + _markdown(head, rows)
+    return "Energy:\n\n" + markdown(head, rows)
 
 
 def _peers(cases: Sequence[Record]) -> str:
@@ -326,7 +331,7 @@ def _peers(cases: Sequence[Record]) -> str:
     if not rows:
         return ""
     head = ("graph", "library", "ms", "conversion s", "its time over ours", "quartiles", "remarks")
-    return "Other libraries in the same run, by the host's clock:\n\n" + _markdown(head, rows)
+    return "Other libraries in the same run, by the host's clock:\n\n" + markdown(head, rows)
 
 
 def _is_profiled(case: Record) -> bool:
@@ -345,7 +350,7 @@ def _levels(case: Record) -> str:
     head = ("distance", "frontier", "its out-edges", "direction", "us")
     return (
         f"{graph_of(case)} level by level, from source {profile['source']}, "
-        f"{figure(profile['kernel_ms'])} ms in all:\n\n" + _markdown(head, rows)
+        f"{figure(profile['kernel_ms'])} ms in all:\n\n" + markdown(head, rows)
     )
 
 

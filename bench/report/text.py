@@ -19,6 +19,7 @@ __all__ = [
     "figure",
     "groups",
     "headline",
+    "markdown",
     "progress_line",
     "render",
     "render_list",
@@ -28,6 +29,8 @@ __all__ = [
     "unmeasured",
 ]
 
+# Columns of words in tables of pages.
+LEFT = {"graph", "preset", "library", "direction", "meter", "remarks", "record"}
 LEAST_WINDOW_S = 2.0  # from which a meter that changes ten times a second resolves a few percent
 PEER_HEAD = ("graph", "peer", "median ms", "conversion s", "x ours", "quartiles", "remarks")
 
@@ -60,7 +63,7 @@ def headline(case: Record, device: str) -> dict[str, Any]:
     """Figures of a measured case that tables and pages show."""
     summary = case["summary"]
     median_ms = summary["kernel_ms"]["median"]
-    best = published.best(case["algorithm"], case["graph"]["name"], device)
+    best = published.beside(case["algorithm"], case["graph"]["name"], device)
     floor = case.get("floor")
     taken = case.get("energy") or {}
     mean = summary["teps_harmonic_mean"]
@@ -85,6 +88,14 @@ def headline(case: Record, device: str) -> dict[str, Any]:
 def graph_of(case: Record) -> str:
     """Name of a case's graph, whether or not it could be loaded."""
     return str(case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"])
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Give a table; columns of words are to the left."""
+    ways = ("---" if name in LEFT else "--:" for name in head)
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(ways) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
 def groups(cases: Iterable[Record]) -> dict[str, list[Record]]:
@@ -120,11 +131,17 @@ def results(
         *("graph", "preset", "n", "m"),
         *(heading for _, heading, _ in COUNTS),
         *("median ms", "quartiles", "GTEPS", "overhead us", "J/run"),
-        *("floor ms", "time/floor", "best public ms", "times as fast"),
+        *("floor ms", "time/floor", _best_public(device), "times as fast"),
     ]
     rows = [_row(case, device, mark, strong, len(head)) for case in cases]
     used = [place for place in range(len(head)) if any(row[place] not in "-" for row in rows)]
     return [head[place] for place in used], [[row[place] for place in used] for row in rows]
+
+
+def _best_public(device: str) -> str:
+    """Head the column of other codes: whose card it was, where it is not this one."""
+    other = any(name in device for name in published.SLOWER)
+    return f"best public ms, {published.DEVICE}" if other else "best public ms"
 
 
 def _row(case: Record, device: str, mark: str, strong: str, width: int) -> list[str]:

@@ -74,6 +74,8 @@ class Loaded:
         Whether it is the very graph that the suite names; None where no checksum is on record.
     weights : str or None
         Where its weights are from, if it has any.
+    seed : int
+        What it was drawn with, if it was generated.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Loaded:
     checksum: str
     pinned: bool | None
     weights: str | None = None
+    seed: int = SEED
 
     def as_dict(self) -> dict[str, Any]:
         """Give what a record says of it."""
@@ -95,7 +98,7 @@ class Loaded:
             "max_degree": self.graph.max_degree,
             "origin": self.origin,
             "spec": known.spec if self.origin in GENERATED else None,
-            "seed": SEED if self.origin in GENERATED and self.pinned is not False else None,
+            "seed": self.seed if self.origin in GENERATED and self.pinned is not False else None,
             "url": known.url if self.origin == "download" else None,
             "checksum": self.checksum,
             "pinned": self.pinned,
@@ -125,11 +128,15 @@ class Places:
         Folder of real graphs, NAME.npz.xz or NAME with any extension that ``clgraph.read`` knows.
     download : bool
         Whether what is in neither may be fetched.
+    seed : int
+        What graphs are generated with, here and in the folder of graphs; checksums are on record
+        for the default alone.
     """
 
     graphs: Path | None = None
     data: Path | None = None
     download: bool = False
+    seed: int = SEED
 
 
 def find(name: str, places: Places | None = None, *, weighted: bool = False) -> Loaded:
@@ -158,8 +165,9 @@ def find(name: str, places: Places | None = None, *, weighted: bool = False) -> 
     """
     began = time.perf_counter()
     known = GRAPHS.get(name, Pinned())
+    places = Places() if places is None else places
     try:
-        graph, origin = _obtain(name, known, Places() if places is None else places)
+        graph, origin = _obtain(name, known, places)
     except UnavailableError as error:
         error.stand_in = known.stand_in
         raise
@@ -171,8 +179,9 @@ def find(name: str, places: Places | None = None, *, weighted: bool = False) -> 
     load_s = time.perf_counter() - began
     weights = None if not weighted else "own" if own else f"drawn, {LIGHTEST} to {HEAVIEST}"
     found = checksum(graph)
-    pinned = _same(known, origin, found)
-    return Loaded(name, graph, origin, load_s, found, pinned, weights)
+    drawn_anew = origin in GENERATED and places.seed != SEED
+    pinned = None if drawn_anew else _same(known, origin, found)
+    return Loaded(name, graph, origin, load_s, found, pinned, weights, places.seed)
 
 
 def _same(known: Pinned, origin: str, found: str) -> bool | None:
@@ -202,7 +211,7 @@ def _obtain(name: str, known: Pinned, places: Places) -> tuple[Graph, str]:
     if files:
         return _read(files[0], known), "file"
     if known.generator is not None:
-        made: Graph = getattr(clgraph.generate, known.generator)(*known.arguments, seed=SEED)
+        made: Graph = getattr(clgraph.generate, known.generator)(*known.arguments, seed=places.seed)
         return made, "generated"
     if places.download and known.url:
         return _fetched(name, known), "download"

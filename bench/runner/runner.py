@@ -113,7 +113,7 @@ def run(
             "suite": suite,
             "started": _now(),
             "finished": None,
-            "settings": asdict(settings),
+            "settings": asdict(settings) | {"seed": inputs.places.seed},
             "machine": machine.describe(found, inputs.commit),
             "cases": [],
         }

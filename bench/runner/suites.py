@@ -274,6 +274,7 @@ COMMUNITIES = tuple(
         ("louvain", ("auto",)),
         ("propagation", ("auto",)),
         ("similarity", ("auto",)),
+        ("modularity", ("auto",)),
     )
     for graph, shows in (
         ("kron16", "skewed degrees, hardly any communities"),

@@ -93,6 +93,19 @@ def test_a_graph_that_differs_from_the_pinned_one_is_marked(monkeypatch):
     assert find("tiny").as_dict()["seed"] == graphs.SEED
 
 
+def test_another_seed_draws_another_graph_and_is_on_record(monkeypatch, tmp_path):
+    first = cg.generate.random(50, 4, seed=graphs.SEED)
+    pinned = Pinned("random", (50, 4), "", {"generated": checksum(first), "bcsr": checksum(first)})
+    monkeypatch.setitem(graphs.GRAPHS, "tiny", pinned)
+    found = find("tiny", Places(seed=7))
+    assert found.checksum == checksum(cg.generate.random(50, 4, seed=7)) != checksum(first)
+    assert (found.as_dict()["seed"], found.pinned) == (7, None)
+    write_bcsr(tmp_path, "tiny", found.graph)
+    given = find("tiny", Places(graphs=tmp_path, seed=7)).as_dict()
+    assert (given["origin"], given["seed"], given["pinned"]) == ("bcsr", 7, None)
+    assert find("tiny", Places(graphs=tmp_path)).pinned is False
+
+
 def test_quick_graphs_are_the_ones_on_record():
     assert find("grid500").pinned is True
     assert find("road500").pinned is True

@@ -75,6 +75,35 @@ def test_records_of_changed_files_are_not_shown(tmp_path):
     assert {name for name, _ in docs.recorded(tmp_path)} == {"clean.json", "unknown.json"}
 
 
+def drawn(seed, ms):
+    made = case("kron20", [ms])
+    made["graph"] |= {"seed": seed, "pinned": None}
+    return made
+
+
+def test_other_draws_stand_beside_the_usual_one():
+    """A newer run on another draw takes nobody's place, and is compared with the first."""
+    first = record(drawn(docs.SEED, 0.2))
+    second = record(drawn(7, 0.3), started="2027-01-01T00:00:00+00:00")
+    page = docs.page([("second.json", second), ("first.json", first)])
+    assert "| **0.2** |" in page
+    assert "| kron20 | auto | 7 | 8,000 | 0.3 | 0.3-0.3 | 0.0267 | 1.5 | (a) |" in page
+    assert "Older records" not in page
+    assert "Other draws of" not in docs.page([("first.json", first)])
+
+
+def test_figures_of_another_card_are_said_to_be_so():
+    """Beside an H100 stand what other codes took on an H200, and on other devices nothing."""
+    for device, head in (
+        ("NVIDIA H200", "| best public ms |"),
+        ("NVIDIA H100 80GB HBM3", "| best public ms, H200 |"),
+    ):
+        page = docs.page([("a.json", record(case("kron22", [0.5]), device=device))])
+        assert head in page
+        assert "| 0.29 (BLEST) | 0.58 |" in page
+    assert "(BLEST)" not in docs.page([("a.json", record(case("kron22", [0.5]), device="other"))])
+
+
 def test_the_newest_measurement_of_each_case_is_shown():
     """A later run of some cases takes their places, and not those of the others."""
     old = record(case("kron20", [0.9]), case("road", [9.0], key="bfs/road/auto"))
@@ -147,6 +176,16 @@ def test_page_says_which_findings_hold():
         "| clgraph | auto is at least as fast as every published preset | "
         "kron20 0.05, road 0.8 | yes |",
     ]
+
+
+def test_why_presets_differ_is_said_once_whatever_cards_there_are():
+    made = [preset_case(g, p, ms) for g, all_ in TIMES.items() for p, ms in all_.items()]
+    runs = [
+        (f"{n}.json", record(*made, device=device) | {"suite": "presets"})
+        for n, device in enumerate(("NVIDIA H200", "NVIDIA H100 80GB HBM3"))
+    ]
+    assert docs.page(runs).count("## Why presets differ") == 1
+    assert "## Why presets differ" not in docs.page([("a.json", RUN)])
 
 
 class Structure(HTMLParser):

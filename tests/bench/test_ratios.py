@@ -187,10 +187,14 @@ def test_every_ratio_is_of_two_figures_of_a_record(page):
         assert unsaid(page, values, OTHERS.get(page.name, ())) == []
 
 
-def brackets(page):
-    """Give the cells of a page's tables that have a ratio in brackets: row, column, and both."""
+def brackets(page, without=""):
+    """Give the cells of a page's tables that have a ratio in brackets: row, column, and both.
+
+    Rows that stand in the text `without` are left out.
+    """
     header = []
-    for line in page.read_text("utf-8").splitlines():
+    lines = page.read_text("utf-8").splitlines()
+    for line in (line for line in lines if not line.startswith("| ") or line not in without):
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if not cells or set(line) <= set("|-: "):
             header = header if cells else []
@@ -209,7 +213,8 @@ CALLED = {"SciPy": "scipy", "GAP `pr`": "gap", "GAP `pr_spmv`": "gap_spmv"}
 def test_ratios_in_brackets_are_of_the_seed_where_they_are_least(name, kind):
     """Others' medians over seeds, and how many times as long they take as ours beside them."""
     found = recorded("pocl-20261123-ranks-cores.json")["found"]
-    cells = list(brackets(ROOT / "docs" / name))
+    probe = (RESULTS / "probes" / "cpu-20261128-pagerank.txt").read_text("utf-8")
+    cells = list(brackets(ROOT / "docs" / name, without=probe))
     assert len(cells) > 10
     wrong = []
     for graph, column, shown_ms, ratio in cells:
@@ -221,6 +226,33 @@ def test_ratios_in_brackets_are_of_the_seed_where_they_are_least(name, kind):
         if not (agree([shown_ms], [times[1]]) and agree([ratio], [least])):
             wrong.append((graph, column, shown_ms, ratio, times[1], least))
     assert wrong == []
+
+
+def test_processor_time_of_ranks_is_what_the_probe_measured():
+    """Its rows, which the page has, are medians of three seeds and least ratios, above 1."""
+    probe = (RESULTS / "probes" / "cpu-20261128-pagerank.txt").read_text("utf-8")
+    page = (ROOT / "docs" / "ranking.md").read_text("utf-8")
+    rows = re.findall(r"^(\| (\w+) \|.*\|)  3 seeds$", probe, re.MULTILINE)
+    assert len(rows) == 6
+    for row, graph in rows:
+        assert row in page
+        blocks = re.findall(rf"^{graph} seed .*\n(?: +.*\n)+", probe, re.MULTILINE)
+        assert len(blocks) == 3
+        columns = ("here single", "here double", "networkit", "gap pr", "gap pr_spmv")
+        ms = [
+            [re.search(rf"  {name} +median ([\d.]+)", of)[1] for of in blocks] for name in columns
+        ]
+        least = {
+            name: min(float(re.search(rf"ratios.*  ?{name} +([\d.]+)", of)[1]) for of in blocks)
+            for name in columns[2:]
+        }
+        assert min(least.values()) > 1
+        shown = [f"{median(map(float, of)):.1f}" for of in ms[:2]]
+        shown += [
+            f"{median(map(float, of)):.1f} ({least[name]:.2f})"
+            for name, of in zip(columns[2:], ms[2:], strict=True)
+        ]
+        assert row == f"| {graph} | {' | '.join(shown)} |"
 
 
 def test_times_as_fast_as_one_compiled_core_are_of_the_record():

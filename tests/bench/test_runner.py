@@ -166,15 +166,20 @@ def test_an_interrupted_run_keeps_its_cases_and_is_resumed(tmp_path, pocl):
 
 
 @pytest.mark.parametrize(
-    ("commit", "settings", "problem"),
-    [("b", SETTINGS, "another commit"), ("a", Settings(sources=5), "other settings")],
+    ("commit", "settings", "seed", "problem"),
+    [
+        ("b", SETTINGS, graphs.SEED, "another commit"),
+        ("a", Settings(sources=5), graphs.SEED, "other settings"),
+        ("a", SETTINGS, 7, "other settings"),
+    ],
 )
-def test_only_the_same_run_is_resumed(tmp_path, pocl, commit, settings, problem):
+def test_only_the_same_run_is_resumed(tmp_path, pocl, commit, settings, seed, problem):
     file = tmp_path / "run.json"
     first = runner.Inputs(record=file, commit="a")
     runner.run("tiny", SETTINGS, device=pocl, inputs=first, only=["tiny-missing"])
+    again = runner.Inputs(graphs.Places(seed=seed), resume=file, commit=commit)
     with pytest.raises(InvalidArgumentError, match=problem):
-        runner.run("tiny", settings, device=pocl, inputs=runner.Inputs(resume=file, commit=commit))
+        runner.run("tiny", settings, device=pocl, inputs=again)
 
 
 def test_unknown_suites_graphs_and_presets_are_refused(pocl):

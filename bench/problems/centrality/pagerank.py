@@ -9,7 +9,7 @@ import numpy as np
 from clgraph import PageRank
 
 from ...peers.libraries import scipy_matrix
-from ...peers.ranking import ALPHA, MOST_ITERATIONS, RANKS, TOLERANCE, ranks_of
+from ...peers.ranking import ALPHA, MOST_ITERATIONS, RANKS, RULED, TOLERANCE, ranks_of
 from ...runner.problem import refuse_differences
 from .iterated import Iterated
 
@@ -47,6 +47,8 @@ class Ranks(Iterated):
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
         self.rules = config if config in RULES else None
+        if self.rules is not None:
+            self.peers = RULED[self.rules]  # type: ignore[misc]
         # The suites' rules know no weights.
         self.plan = PageRank(loaded.graph, weights=self.rules is None, device=device)
 

@@ -137,6 +137,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graphs", type=Path, metavar="DIR", help="folder of NAME.bcsr graphs")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of real graphs")
     parser.add_argument(
+        "--seed",
+        type=whole,
+        metavar="N",
+        help="what graphs are generated with, also those of --graphs (default as on record)",
+    )
+    parser.add_argument(
         "--download", action="store_true", help="fetch real graphs that are in no folder"
     )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with plots")
@@ -166,7 +172,8 @@ def _run(args: argparse.Namespace) -> Record:
         needs_matplotlib("--html")
     runner = load_runner("runner.runner")
     file = _json_file(args)
-    places = load_runner("runner.graphs").Places(args.graphs, args.data, args.download)
+    seed = load_runner("runner.pinned").SEED if args.seed is None else args.seed
+    places = load_runner("runner.graphs").Places(args.graphs, args.data, args.download, seed)
     inputs = runner.Inputs(places, file, args.resume, args.commit)
     _check_places(args, file)
     try:

@@ -34,7 +34,7 @@ def test_the_example_prints_what_the_page_says(any_device, monkeypatch, capsys, 
     script.write_text(example, "utf-8")
     runpy.run_path(str(script))
     said = re.findall(r"^print\(.*\)  # (.*)$", example, re.M)
-    assert len(said) == 5
+    assert len(said) == 6
     assert capsys.readouterr().out.splitlines() == said
 
 

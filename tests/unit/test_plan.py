@@ -115,9 +115,10 @@ def test_what_one_run_gives_is_the_table_s_again_in_the_next(device):
     assert plan.run(0).depth == 19
     stages, buffers = plan._stages, plan._pool.take()
     given = {"source": np.uint32(0), "max_level": NO_LIMIT, **buffers.arguments}
+    buffers.levels.write(np.zeros(buffers.levels.count, np.uint32))
     longer = stages.run(given | {"level_capacity": np.uint32(3)})
     assert longer.depth == 19
-    buffers.levels.write(np.zeros(buffers.levels.count, np.uint32))
+    assert buffers.levels.read().reshape(-1, 4)[:20, 0].tolist() == [1] * 3 + [0] * 17
     stages.run(given)
     assert (buffers.levels.read().reshape(-1, 4)[:20, 0] == 1).all()
 

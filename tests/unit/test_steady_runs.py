@@ -9,6 +9,7 @@ import pytest
 import clgraph as cg
 from clgraph.device import waiting
 from clgraph.device.native import KernelHandle
+from clgraph.device.programs.kernel import Kernel
 
 LIBRARY = str(Path(cg.__file__).parent)
 PATH = cg.generate.path(10)
@@ -70,3 +71,35 @@ def test_a_run_hands_over_only_what_has_changed(name, pocl, monkeypatch):
     assert len(handed) == {"bfs": 2, "sssp": 3}[name]  # cells are distances where that will do
     np.testing.assert_array_equal(found.distances, kept[0].distances)
     np.testing.assert_array_equal(plan.run(1).distances, np.abs(np.arange(10) - 1))
+
+
+@pytest.mark.parametrize(("name", "most"), [("bfs", 6), ("sssp", 6)])
+def test_a_run_looks_at_few_arguments(name, most, pocl, monkeypatch):
+    """Those of its own, and the launch's two; what callers seldom choose is the plan's."""
+    make, graph, _ = PLANS[name]
+    plan = make(graph, device=pocl)
+    plan.run(1)
+    looked, look = [], Kernel._set_arguments
+
+    def noted(kernel, args, places):
+        looked.extend(places)
+        look(kernel, args, places)
+
+    monkeypatch.setattr(Kernel, "_set_arguments", noted)
+    plan.run(2)
+    assert len(looked) <= most
+
+
+def test_what_one_search_by_weight_is_asked_for_is_not_kept(pocl):
+    """Target, limit and several sources are those of one run; the next has the usual ones."""
+    plan = cg.SSSP(WEIGHED, device=pocl)
+    wanted = plan.run(1).distances
+    several = plan.run([1, 9]).distances
+    np.testing.assert_array_equal(several, np.minimum(wanted, 9 - np.arange(10)))
+    near = plan.run(1, max_distance=2).distances
+    np.testing.assert_array_equal(near, np.where(wanted <= 2, wanted, plan.unreached))
+    for asked in ({"target": 2}, {"max_distance": 2}, {}):
+        assert plan.run(1, **asked).distances[2] == 1
+        np.testing.assert_array_equal(plan.run(1).distances, wanted)
+    plan.run([1, 9])
+    np.testing.assert_array_equal(plan.run(1).distances, wanted)

@@ -160,26 +160,25 @@ class SSSP(SearchPlan):
             self._tuned = Tuning(table["set_point"], self.graph, self.config, self.device)
         self._mirror: Mirror | None = None
         self._in_place = in_place(self.config, self._weights)
-        self._usual = self._usually_given()
+        if self.graph.n:
+            for name, value in self._usual().items():
+                table[name] = value
         self._searched.now_seen()
 
-    def _usually_given(self) -> dict[str, Any]:
-        """Give the arguments of a run whose caller asks for no less than everything.
-
-        The same objects in every run, so that a launch knows them by a look.
-        """
+    def _usual(self) -> dict[str, Any]:
+        """Give what a run takes whose caller asks for all distances from one source."""
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
         stepwise = self.config.method.name != "bellman-ford"
         all_of_them = keys.none - 1
         high = weights.limit_key(self.config.delta) if stepwise else all_of_them
-        finish = self.with_predecessors or not self._in_place
         return {
+            "source_count": np.uint32(1),
             "target": np.uint32(n),
             "limit": np.uint64(all_of_them),
             "last_key": np.uint64(all_of_them),
             "first_high": np.uint64(high),
             "delta": weights.dtype.type(0 if self._tuned else self.config.delta),
-            "finish": np.uint32(finish),
+            "finish": np.uint32(self.with_predecessors or not self._in_place),
             "max_rounds": np.uint32(2**32 - 1),
         }
 
@@ -349,18 +348,17 @@ class SSSP(SearchPlan):
         """Search until it is done, or a cycle of negative weight is found."""
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
         follow = self._tuned.follow if self._tuned else None
-        rounds = FIRST_ROUNDS
-        given = self._usual | self._from(sources) | buffers.arguments
+        given, rounds = self._from(sources) | buffers.arguments, FIRST_ROUNDS
         if self._in_place:
             given["cells"] = buffers.distances
-        if last != keys.none - 1:
-            given["last_key"] = np.uint64(last)
         # By negative weights, whatever is farther than a target may still lead to it, and a sum
         # that is not worth keeping to one that is.
-        if not keys.signed:
-            given["limit"] = given["last_key"]
-            if target is not None:
-                given["target"], given["finish"] = np.uint32(target), np.uint32(1)
+        if last != keys.none - 1:
+            given["last_key"] = np.uint64(last)
+            if not keys.signed:
+                given["limit"] = given["last_key"]
+        if target is not None and not keys.signed:
+            given["target"], given["finish"] = np.uint32(target), np.uint32(1)
         while True:
             if keys.signed:
                 given["max_rounds"] = np.uint32(min(rounds, n + 3, 2**32 - 1))
@@ -377,12 +375,14 @@ class SSSP(SearchPlan):
 
     def _from(self, sources: NDArray[np.uint32]) -> dict[str, Any]:
         """Give the arguments that say where paths begin; several sources are copied."""
+        given = {"source": sources[0]}
         if sources.size > 1:
             table = self._stages.table
             if table["sources"].count < sources.size:
                 table["sources"] = self._memory.allocate("sources", sources.size, np.uint32)
             table["sources"].write(sources)
-        return {"source": np.uint32(sources[0]), "source_count": np.uint32(sources.size)}
+            given["source_count"] = np.uint32(sources.size)
+        return given
 
     def _lengths_so_far(self, buffers: SearchBuffers) -> NDArray[Any]:
         """Give distances in the middle of a search that did not end, in the weights' type [n]."""

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from clgraph.graph.formats.growing import GrowingColumns
+from clgraph.graph.growing import GrowingColumns
 
 SIZES = [[3, 0, 5], [0, 0], [1] * 40, [100, 1, 700], []]
 

@@ -10,9 +10,9 @@ from clgraph.graph.ahead import in_order
 from clgraph.graph.csr import Array, index_dtype
 from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Block, Source
-from clgraph.graph.formats.growing import GrowingColumns
 from clgraph.graph.formats.seam import Columns, Quick, Rules
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table
+from clgraph.graph.growing import GrowingColumns
 
 __all__ = ["EdgeTable", "Layout", "blank_comments", "read_table"]
 

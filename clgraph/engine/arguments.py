@@ -74,7 +74,7 @@ def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple
     InvalidArgumentError
         If one is not an integer in [0, n), or there are none.
     """
-    if np.ndim(source) == 0:
+    if isinstance(source, int) or np.ndim(source) == 0:  # NumPy's look takes longer than the rest
         vertex = vertex_number(source, n)
         return np.array([vertex], np.uint32), vertex
     several = tuple(vertex_number(each, n) for each in source)

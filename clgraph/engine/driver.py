@@ -43,12 +43,14 @@ log = logging.getLogger("clgraph")
 FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP = 1, 2, 4
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
-_STATUS = STATE_WORDS["STATUS"]
-_ABORTED = STATE_WORDS["ABORTED"]
-_SEEN = slice(_ABORTED, COUNTERS_AT + len(COUNTERS))  # the words a look at the state reads
-# Places among these.
-_DEPTH, _REACHED, _EXPLORED, _STATUS_FLAGS = (
-    STATE_WORDS[name] - _SEEN.start for name in ("DEPTH", "REACHED", "EXPLORED", "STATUS_FLAGS")
+# The words that a look at the state reads, and places among these.
+_SEEN = slice(STATE_WORDS["ABORTED"], COUNTERS_AT + len(COUNTERS))
+_ABORTED, _STATUS, _OVERFLOWED, _DEPTH, _REACHED, _EXPLORED, _STATUS_FLAGS = (
+    STATE_WORDS[name] - _SEEN.start
+    for name in (
+        *("ABORTED", "STATUS", "OVERFLOWED"),
+        *("DEPTH", "REACHED", "EXPLORED", "STATUS_FLAGS"),
+    )
 )
 
 
@@ -133,6 +135,8 @@ class Driver:
         Of the first kernel.
     places : dict of str to int
         Which kernel has a stage.
+    groups : int
+        Work-groups that a persistent launch has.
     """
 
     def __init__(
@@ -164,6 +168,7 @@ class Driver:
                 f"would take {kernels[0].local_bytes} bytes of local memory of "
                 f"{device.traits.local_bytes}; choose a smaller one."
             )
+        self.groups = min(config.groups or self._resident, MAX_GROUPS)
         self._sizes = self.groups * config.group_size, config.group_size
         self._state = Memory(device).upload("state", initial_state())
         self._is_initial = True  # whether the state is known to be as a search begins
@@ -174,22 +179,21 @@ class Driver:
             np.uint32(config.limits.spin or 0),
             np.uint64(config.launch_work),
         )
-        self._flags = {flags: np.uint32(flags) for flags in range(8)}
-        self._launched = (np.uint32(0), self._flags[0])  # number of a launch, and its flags
+        single_group = FLAG_SINGLE_GROUP if config.single_group else 0
+        is_open = FLAG_OPEN if config.membership == "open" else 0
+        self._persistent_flags = np.uint32(single_group | is_open)
+        self._stepped_flags = np.uint32(single_group | FLAG_STEPPED)
+        self._launched = (np.uint32(0), np.uint32(0))  # number of a launch, and its flags
         self._number = len(table.rows) + 1  # where these are among the arguments
         # Where arguments may be others than the table has. A place stays once a run has given it:
         # the next run may leave it to the table, and a kernel may not be launched by every run.
         self._changing = {self._number, self._number + 1}
+        self._given: tuple[str, ...] = ()  # names that the run before gave
 
     @property
     def resident(self) -> int:
         """Work-groups of the kernel that the device runs at once."""
         return self._resident
-
-    @property
-    def groups(self) -> int:
-        """Work-groups that a persistent launch has."""
-        return min(self._config.groups or self._resident, MAX_GROUPS)
 
     def run(
         self,
@@ -228,7 +232,10 @@ class Driver:
         """
         args = self.table.bind(given)
         args += (self._state, *self._launched, *self._limits)
-        self._changing.update(self.table.places(given))
+        names = tuple(given)
+        if names != self._given:
+            self._changing.update(self.table.places(names))
+            self._given = names
         self._begin()
         watching = observer()
         group_size = self._config.group_size
@@ -261,17 +268,13 @@ class Driver:
         between: Callable[[], object] | None,
         beside: Mirror | None,
     ) -> Outcome | None:
-        config = self._config
-        flags = FLAG_SINGLE_GROUP if config.single_group else 0
-        if config.membership == "open":
-            flags |= FLAG_OPEN
-        launches = 1
+        flags, launches = self._persistent_flags, 1
         first = last = self._launch(args, 0, flags)
         while True:
             self._look(beside)
-            if self._word(_ABORTED):
+            if self._words[_ABORTED]:
                 return None
-            status = self._word(_STATUS)
+            status = self._words[_STATUS]
             if status == STATUS_DONE:
                 outcome = self._outcome("persistent", (first, last), launches)
                 self._is_initial = True  # the kernel has left it so
@@ -290,7 +293,7 @@ class Driver:
         between: Callable[[], object] | None,
         beside: Mirror | None,
     ) -> Outcome:
-        flags = FLAG_STEPPED | (FLAG_SINGLE_GROUP if self._config.single_group else 0)
+        flags = self._stepped_flags
         launches = 1
         first = self._launch(args, 0, flags)
         for place in order:
@@ -302,23 +305,20 @@ class Driver:
                     last = self._launch(args, launches, flags, kernel)
                     launches += 1
             self._look(beside)
-            if self._word(_STATUS) == STATUS_DONE:
+            if self._words[_STATUS] == STATUS_DONE:
                 return self._outcome("stepped", (first, last), launches)
             if between:
                 between()
 
     def _launch(
-        self, args: list[Argument], launch: int, flags: int, kernel: Kernel | None = None
+        self, args: list[Argument], launch: int, flags: np.uint32, kernel: Kernel | None = None
     ) -> cl.Event:
         number = self._number
         args[number] = np.uint32(launch) if launch else self._launched[0]
-        args[number + 1] = self._flags[flags]
+        args[number + 1] = flags
         return (kernel or self._kernel).launch(
             *self._sizes, *args, bound=(self._changing, self.table.stamp)
         )
-
-    def _word(self, index: int) -> int:
-        return self._words[index - _SEEN.start]
 
     def _look(self, beside: Mirror | None) -> None:
         """Wait for what was launched, and read the words that say how far it came."""
@@ -334,12 +334,12 @@ class Driver:
     def _raise_unfinished(self) -> NoReturn:
         raise KernelTimeoutError(
             f"{self._kernel.name} on {self._device.name} ended without a result "
-            f"(status {self._word(_STATUS)}); please report this with the output of `clgraph "
+            f"(status {self._words[_STATUS]}); please report this with the output of `clgraph "
             "doctor`."
         )
 
     def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
-        if self._word(STATE_WORDS["OVERFLOWED"]):
+        if self._words[_OVERFLOWED]:
             raise QueueOverflowError(
                 f"{self._kernel.name} found more than its queues of "
                 f"{self._config.limits.queue_percent} percent can hold; choose a larger "

@@ -35,7 +35,7 @@ class Estimated:
 
     total_ms: float
     _device: Device | None = None
-    _units: int | None = None
+    _groups: int | None = None
     _told: tuple[float | None, str] = (None, "nothing was run on a device.")
 
     @property
@@ -49,9 +49,7 @@ class Estimated:
 
     def ran_on(self, device: Device, groups: int | None = None) -> None:
         """Note where the run was, and in how many work-groups."""
-        self._device = device
-        units = device.traits.compute_units
-        self._units = units if groups is None else min(groups, units)
+        self._device, self._groups = device, groups
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle what the estimate is, and not the device."""
@@ -75,6 +73,7 @@ class Estimated:
         device = self._device
         if device is None:
             return self._told
+        units = device.traits.compute_units
         estimating = module("clgraph.energy.estimating")
         why: str | None = estimating.why_none(device)
         if why is not None:
@@ -94,7 +93,7 @@ class Estimated:
             state_bytes=work.state_bytes,
             atomics=work.atomics,
             barriers=work.barriers,
-            units=self._units,
+            units=units if self._groups is None else min(self._groups, units),
         )
         joules: float | None = estimating.estimate(device, counts)
         if joules is None:

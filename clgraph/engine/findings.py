@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from pyopencl.array import Array
 
-    from clgraph.device import Allocation, Memory
+    from clgraph.device import Memory
     from clgraph.graph import Graph
 
 __all__ = ["BufferPool", "Findings", "HopFindings", "SearchBuffers"]
@@ -38,6 +38,11 @@ class SearchBuffers:
         Whether a tree is labelled too.
     dtype : data type
         Of the distances.
+
+    Attributes
+    ----------
+    arguments : dict of str to Allocation
+        What a search writes, by the kernel's names.
     """
 
     def __init__(
@@ -53,11 +58,9 @@ class SearchBuffers:
         self.predecessors = memory.allocate("predecessors", n, np.int32) if predecessors else None
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
         self.owner: weakref.ref[Findings] | None = None
-
-    def arguments(self) -> dict[str, Allocation]:
-        """Give what a search writes, by the kernel's names."""
-        found = {"distances": self.distances, "levels": self.levels}
-        return found if self.predecessors is None else found | {"predecessors": self.predecessors}
+        self.arguments = {"distances": self.distances, "levels": self.levels}
+        if self.predecessors is not None:
+            self.arguments["predecessors"] = self.predecessors
 
     def living(self) -> Findings | None:
         """Whose result is here."""

@@ -70,11 +70,14 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
     O(n + m): two bucket sorts, the first by target and the second by source; none of edges that are
     in that order already, as files mostly have them. A few edges are sorted without scipy.
     """
-    if _in_order(src, dst):
-        return _rows_of(n, src, dst, None if weights is None else weights.copy())
-    if len(src) <= _FEW:
+    indptr = _pointers_in_order(n, src, dst)
+    if indptr is None and len(src) <= _FEW:
         order = np.lexsort((dst, src))
-        return _rows_of(n, src[order], dst[order], None if weights is None else weights[order])
+        src, dst = src[order], dst[order]
+        weights = None if weights is None else weights[order]
+        indptr = _pointers_in_order(n, src, dst)
+    if indptr is not None:
+        return indptr, dst.astype(indptr.dtype), None if weights is None else weights.copy()
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
     by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)
@@ -83,25 +86,29 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
     return by_source.indptr, by_source.indices, None if weights is None else by_source.data
 
 
-def _rows_of(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
-    """CSR of edges in order; weights are taken as they are."""
-    dtype = index_dtype(max(n, len(src)))
-    indptr = np.zeros(n + 1, dtype)
-    np.cumsum(np.bincount(src, minlength=n), out=indptr[1:])
-    return indptr, dst.astype(dtype), weights
+def _pointers_in_order(n: int, src: Array, dst: Array) -> Array | None:
+    """Where rows begin [n + 1], if edges are sorted by source and each source's by target.
 
-
-def _in_order(src: Array, dst: Array) -> bool:
-    """Whether edges are sorted by source, and those of one source by target."""
-    for begin in range(0, len(src) - 1, _SHORT_BLOCK):
+    Where two edges differ in their source is known from that look anyway; to count the edges of
+    each source took 1.3 times as long as all of this.
+    """
+    m = len(src)
+    indptr = np.zeros(n + 1, index_dtype(max(n, m)))
+    ends = indptr[1:]  # of rows; those of empty ones follow
+    for begin in range(0, m - 1, _SHORT_BLOCK):
         sources = src[begin : begin + _SHORT_BLOCK + 1]
         targets = dst[begin : begin + _SHORT_BLOCK + 1]
+        another = sources[1:] != sources[:-1]
         falls = targets[1:] < targets[:-1]
-        falls &= sources[1:] == sources[:-1]
+        falls &= ~another
         falls |= sources[1:] < sources[:-1]
         if falls.any():
-            return False
-    return True
+            return None
+        last = np.flatnonzero(another)
+        ends[sources[last]] = last + (begin + 1)
+    if m:
+        ends[src[-1] :] = m
+    return np.maximum.accumulate(indptr, out=indptr)
 
 
 def transpose_csr(indptr: Array, indices: Array, weights: Array | None) -> CSR:

@@ -265,9 +265,10 @@ class BFS(SearchPlan):
         with self._searched.still() as changed, self._lock:
             if changed:
                 self._follow()
-            source = vertex_number(source, self.graph.n)
+            n = self.graph.n
+            source = vertex_number(source, n)
             limit = depth_limit(max_depth)
-            out = output_array(out, self.graph.n, np.int32)
+            out = output_array(out, n, np.int32)
             if self._streamed is not None:
                 result = self._streamed.search(source, int(limit), out)
                 if verify:
@@ -275,9 +276,13 @@ class BFS(SearchPlan):
                     check(self.graph, source, result, max_depth=max_depth)
                 return result
             buffers = self._pool.take()
-            given: dict[str, Any] = {"source": np.uint32(source), "max_level": limit}
+            given: dict[str, Any] = {
+                "source": np.uint32(source),
+                "max_level": limit,
+                **buffers.arguments,
+            }
             try:
-                outcome = self._stages.run(given | buffers.arguments())
+                outcome = self._stages.run(given)
             except QueueOverflowError:
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise

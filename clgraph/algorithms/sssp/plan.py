@@ -34,7 +34,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
-from clgraph.engine.plan import Plan, SearchPlan
+from clgraph.engine.plan import Plan, SearchPlan, Turn
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 
@@ -159,7 +159,28 @@ class SSSP(SearchPlan):
         if self.config.method.name == "self-tuning" and self.graph.n:
             self._tuned = Tuning(table["set_point"], self.graph, self.config, self.device)
         self._mirror: Mirror | None = None
+        self._in_place = in_place(self.config, self._weights)
+        if self.graph.n:
+            for name, value in self._usual().items():
+                table[name] = value
         self._searched.now_seen()
+
+    def _usual(self) -> dict[str, Any]:
+        """Give what a run takes whose caller asks for all distances from one source."""
+        weights, keys, n = self._weights, self._weights.keys, self.graph.n
+        stepwise = self.config.method.name != "bellman-ford"
+        all_of_them = keys.none - 1
+        high = weights.limit_key(self.config.delta) if stepwise else all_of_them
+        return {
+            "source_count": np.uint32(1),
+            "target": np.uint32(n),
+            "limit": np.uint64(all_of_them),
+            "last_key": np.uint64(all_of_them),
+            "first_high": np.uint64(high),
+            "delta": weights.dtype.type(0 if self._tuned else self.config.delta),
+            "finish": np.uint32(self.with_predecessors or not self._in_place),
+            "max_rounds": np.uint32(2**32 - 1),
+        }
 
     def _weighed(self) -> Weights:
         """Look at the weights; where they are not for searches in blocks, pack the rows."""
@@ -226,7 +247,8 @@ class SSSP(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        with self._searched.still() as changed, self._turn() as turn:
+        turn = Turn()
+        with self._searched.still() as changed, self._lock:
             if changed:
                 self._follow()
             sources, given = vertex_numbers(source, self.graph.n)
@@ -248,6 +270,7 @@ class SSSP(SearchPlan):
                 packed = self._searched.as_graph()
                 weights = Weights(packed)
             there = resident(packed, self.device) if verify else None
+        turn.end()
         # A limit above what the type holds does not say what is beyond it from what is near.
         if beyond and (max_distance is None or max_distance >= self.unreached):
             check_overflow(packed, weights, found.is_reached, end)
@@ -324,33 +347,24 @@ class SSSP(SearchPlan):
     ) -> Outcome:
         """Search until it is done, or a cycle of negative weight is found."""
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
-        if keys.signed:
-            target = None  # whatever is farther may still lead to it
-        finish = self.with_predecessors or target is not None or not self._in_place
-        stepwise = self.config.method.name != "bellman-ford"
-        tuned = self._tuned
-        # A sum that is not worth keeping may still lead on to one that is, by negative weights.
-        limit = keys.none - 1 if keys.signed else last
-        high = weights.limit_key(self.config.delta) if stepwise else keys.none - 1
-        rounds = FIRST_ROUNDS if keys.signed else 2**32 - 1
-        given = self._from(sources) | {
-            "target": np.uint32(n if target is None else target),
-            "limit": np.uint64(limit),
-            "last_key": np.uint64(last),
-            "first_high": np.uint64(high),
-            "delta": weights.dtype.type(0 if tuned else self.config.delta),
-            "finish": np.uint32(finish),
-        }
-        given |= buffers.arguments()
+        follow = self._tuned.follow if self._tuned else None
+        given, rounds = self._from(sources) | buffers.arguments, FIRST_ROUNDS
         if self._in_place:
             given["cells"] = buffers.distances
+        # By negative weights, whatever is farther than a target may still lead to it, and a sum
+        # that is not worth keeping to one that is.
+        if last != keys.none - 1:
+            given["last_key"] = np.uint64(last)
+            if not keys.signed:
+                given["limit"] = given["last_key"]
+        if target is not None and not keys.signed:
+            given["target"], given["finish"] = np.uint32(target), np.uint32(1)
         while True:
-            most = min(rounds, n + 3, 2**32 - 1) if keys.signed else rounds
-            given["max_rounds"] = np.uint32(most)
-            if tuned:
-                tuned.follow()
-            between = tuned.follow if tuned else None
-            outcome = self._stages.run(given, order=order, between=between)
+            if keys.signed:
+                given["max_rounds"] = np.uint32(min(rounds, n + 3, 2**32 - 1))
+            if follow:
+                follow()
+            outcome = self._stages.run(given, order=order, between=follow)
             if not outcome.status_flags & (FLAG_ROUNDS | FLAG_BELOW):
                 return outcome
             refuse_cycle(self.graph, weights, self._lengths_so_far(buffers))
@@ -359,18 +373,16 @@ class SSSP(SearchPlan):
             )
             rounds *= MORE_ROUNDS
 
-    @property
-    def _in_place(self) -> bool:
-        return in_place(self.config, self._weights)
-
     def _from(self, sources: NDArray[np.uint32]) -> dict[str, Any]:
         """Give the arguments that say where paths begin; several sources are copied."""
+        given = {"source": sources[0]}
         if sources.size > 1:
             table = self._stages.table
             if table["sources"].count < sources.size:
                 table["sources"] = self._memory.allocate("sources", sources.size, np.uint32)
             table["sources"].write(sources)
-        return {"source": np.uint32(sources[0]), "source_count": np.uint32(sources.size)}
+            given["source_count"] = np.uint32(sources.size)
+        return given
 
     def _lengths_so_far(self, buffers: SearchBuffers) -> NDArray[Any]:
         """Give distances in the middle of a search that did not end, in the weights' type [n]."""

@@ -114,7 +114,7 @@ class Weights:
         source = int(np.searchsorted(graph.indptr, edge, side="right")) - 1
         return source, int(graph.indices[edge]), self.values[edge]
 
-    @property
+    @cached_property
     def unreached(self) -> Any:
         """What stands for no path: infinity, or the largest integer."""
         return self.dtype.type(np.inf if self.real else np.iinfo(self.dtype).max)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import operator
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from clgraph.device.discovery import Device
     from clgraph.device.memory.budget import Booking
 
-__all__ = ["Allocation", "Progress", "allocated_bytes"]
+__all__ = ["Allocation", "Progress", "address_of", "allocated_bytes"]
 
-WORD_BYTES = 4
+WORD_BYTES, POINTER_BYTES = 4, 8
 # A copy longer than this goes in pieces, between which Ctrl-C is answered.
 PIECE_BYTES = 64 << 20
 
@@ -46,6 +47,8 @@ class Allocation:
         Bytes taken on the device: at least one element, in whole words.
     token : object
         Changes when the memory behind this object does.
+    address : bytes
+        Of the OpenCL object, as kernels take it; empty after `release`.
     """
 
     __slots__ = (
@@ -53,6 +56,7 @@ class Allocation:
         "_booking",
         "_buffer",
         "_device",
+        "address",
         "count",
         "dtype",
         "name",
@@ -77,6 +81,7 @@ class Allocation:
         self._booking: Booking | None
         self._buffer: cl.Buffer | None
         self._booking, self._buffer = held
+        self.address = address_of(held[1])
 
     @property
     def buffer(self) -> cl.Buffer:
@@ -225,6 +230,7 @@ class Allocation:
     def release(self) -> None:
         """Free the device memory now; repeating it is harmless, using the array is an error."""
         self.token = object()
+        self.address = b""
         self._buffer = None
         self._booking = None
 
@@ -234,6 +240,11 @@ class Allocation:
                 f"cannot {what} {count} elements {preposition} {self.name!r}, which has "
                 f"{self.count}."
             )
+
+
+def address_of(buffer: cl.Buffer) -> bytes:
+    """Give the address of an OpenCL object as kernels take it."""
+    return int(buffer.int_ptr).to_bytes(POINTER_BYTES, sys.byteorder)
 
 
 def allocated_bytes(count: int, dtype: np.dtype[Any]) -> int:

@@ -22,7 +22,7 @@ __all__ = ["asking", "what_was_asked"]
 P = ParamSpec("P")
 R = TypeVar("R")
 NOTHING = (None, "auto")
-_KEPT = "_asked"
+_KEPT, _NOTHING_KEPT = "_asked", (None,)
 
 _asked: ContextVar[tuple[object] | None] = ContextVar("asked", default=None)
 
@@ -45,23 +45,23 @@ def asking(call: Callable[P, R]) -> Callable[P, R]:
     place = names.index("config") if "config" in names else None
     makes = call.__name__ == "__init__"
 
-    def config_of(args: tuple[Any, ...], given: dict[str, Any]) -> object:
+    def config_of(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[object]:
         if place is None:
-            return vars(args[0]).get(_KEPT)
-        config = given.get("config")
-        if len(args) > place:
-            config = args[place]
+            kept: tuple[object] = vars(args[0]).get(_KEPT, _NOTHING_KEPT)
+            return kept
+        config = (args[place] if len(args) > place else given.get("config"),)
         if makes:
             vars(args[0])[_KEPT] = config
         return config
 
     @functools.wraps(call)
     def asked(*args: P.args, **given: P.kwargs) -> R:
-        config = config_of(args, given)
         if _asked.get() is not None:
+            if makes:
+                config_of(args, given)
             return call(*args, **given)
         try:
-            _asked.set((config,))
+            _asked.set(config_of(args, given))
             return call(*args, **given)
         finally:
             _asked.set(None)  # as it was; a token could get lost to Ctrl-C before it is kept

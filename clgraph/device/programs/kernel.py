@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 from clgraph.device.forks import check_process
 from clgraph.device.hardware.nvidia import largest_group
 from clgraph.device.lazy import cl
-from clgraph.device.memory.allocation import Allocation
+from clgraph.device.memory.allocation import Allocation, address_of
 from clgraph.device.native import KernelHandle, NativeError
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     Argument: TypeAlias = Allocation | np.generic | cl.Buffer | cl.LocalMemory
 
 __all__ = ["Kernel", "Sourced", "launch_by"]
-
-POINTER_BYTES = 8
 
 # What launches go to while a profile is taken, see `clgraph.device.observing`.
 _instead: Callable[[Kernel, int, int, tuple[Argument, ...]], cl.Event] | None = None
@@ -152,13 +149,12 @@ class Kernel:
                 f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
             )
         places, stamp = bound or ((), None)
-        looked_at: Iterable[tuple[int, Argument]] = enumerate(args)
         with self._lock:
-            if stamp is not None and stamp is self._stamp:
-                looked_at = [(place, args[place]) for place in places]
+            if stamp is None or stamp is not self._stamp:
+                places = range(len(args))
             self._stamp = None  # an exception may come before the driver has all of them
             try:
-                self._set_arguments(looked_at)
+                self._set_arguments(args, places)
                 event = self._handle.enqueue(self._queue, global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
@@ -179,17 +175,17 @@ class Kernel:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
 
-    def _set_arguments(self, args: Iterable[tuple[int, Argument]]) -> None:
-        """Hand over arguments by place, but those of the launch before."""
+    def _set_arguments(self, args: tuple[Argument, ...], places: Iterable[int]) -> None:
+        """Hand over the arguments in these places, but those of the launch before."""
         last = self._last
-        for index, arg in args:
-            before = last[index]
+        for index in places:
+            arg, before = args[index], last[index]
             if arg is before and arg is not None:  # scalars are found so by a look
                 continue
             if isinstance(arg, Allocation):
                 if arg.token is not before:
                     last[index] = None  # an exception may come before the driver has it
-                    self._handle.set_bytes(index, _address(arg.buffer))
+                    self._handle.set_bytes(index, arg.address or address_of(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):
                 # Equal integers of one type are the same bytes; zeros of two signs are not.
@@ -214,13 +210,9 @@ class Kernel:
                 )
             self._handle.set_local(index, arg.size)
         elif isinstance(arg, cl.Buffer):
-            self._handle.set_bytes(index, _address(arg))
+            self._handle.set_bytes(index, address_of(arg))
         else:
             raise InvalidArgumentError(
                 f"argument {index} of {self.name} is {arg!r}; it must be an Allocation, a numpy "
                 "scalar, a pyopencl.Buffer or a pyopencl.LocalMemory."
             )
-
-
-def _address(buffer: cl.Buffer) -> bytes:
-    return int(buffer.int_ptr).to_bytes(POINTER_BYTES, sys.byteorder)

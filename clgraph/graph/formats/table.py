@@ -1,6 +1,6 @@
 """Edge lists as tables: lines of two vertex ids and, perhaps, a weight."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Block, Source
 from clgraph.graph.formats.seam import Columns, Quick, Rules
 from clgraph.graph.formats.tokens import IntegerOverflowError, Tokens, separator_table
+from clgraph.graph.growing import GrowingColumns
 
 __all__ = ["EdgeTable", "Layout", "blank_comments", "read_table"]
 
@@ -115,25 +116,28 @@ def read_table(
         For the first line that is not as it should be.
     """
     reader = _TableReader(layout, ids, rows, what)
+    found, done_bytes = GrowingColumns(), 0
     with closing(_parts(source, reader)) as read:
-        parts = list(read)
-    found = sum(len(part[0]) for part in parts)
-    if rows is not None and found < rows:
-        source.fail(f"the file ends after {found} of the {rows} {what} that its header declares")
-    none = (np.empty(0, np.int32), np.empty(0, np.int32), None)
-    src, dst, weights = zip(*(parts or [none]), strict=True)
-    costs = [weight for weight in weights if weight is not None]
-    return EdgeTable(
-        np.concatenate(src), np.concatenate(dst), np.concatenate(costs) if costs else None
-    )
+        for part, size_bytes in read:
+            done_bytes += size_bytes
+            found.append(part, done_bytes / source.size_bytes)
+    if rows is not None and found.rows < rows:
+        source.fail(
+            f"the file ends after {found.rows} of the {rows} {what} that its header declares"
+        )
+    return EdgeTable(*found.columns())
 
 
-def _parts(source: Source, reader: "_TableReader") -> Generator[Columns, None, None]:
-    """Edges of block after block: by a quick reader where nothing is odd, else the tokenizer."""
+def _parts(source: Source, reader: "_TableReader") -> Generator[tuple[Columns, int], None, None]:
+    """Edges and size of block after block: by a quick reader where nothing is odd, else not."""
     readers = seam.quick_readers(source, reader.rules(source))
+
+    def slowly(block: Block) -> Iterator[tuple[Columns, int]]:
+        return ((reader.read(part), len(part.data)) for part in block.parts())
+
     if not readers:
         for block in source.blocks():
-            yield from map(reader.read, block.parts())
+            yield from slowly(block)
         return
 
     def quickly(block: Block) -> tuple[Quick | None, int]:
@@ -147,9 +151,9 @@ def _parts(source: Source, reader: "_TableReader") -> Generator[Columns, None, N
         for block, (quick, lines) in found:
             source.number(block, lines)
             if quick is not None and reader.accepts(quick.columns, quick.edges):
-                yield quick.edges
+                yield quick.edges, len(block.data)
             else:
-                yield from map(reader.read, block.parts())
+                yield from slowly(block)
 
 
 def blank_comments(data: bytes, marks: bytes) -> bytes:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "bench/results/pocl-reliability.json"
-LEDGERS = (LEDGER, ROOT / "bench/results/h200-reliability.json")  # each of one machine
+# Each of one machine.
+LEDGERS = (LEDGER, *sorted((ROOT / "bench/results").glob("h*00-reliability.json")))
 MOMENTS = "test_interruptions_at_random_moments"
 IDLE = 0.5  # of a core, in the minute before a run
 # Of a test: what it is called, which figure is what it tried, and how the figures of two runs of

@@ -248,7 +248,7 @@ class Truss(Plan):
         """Find what was asked for in a graph with edges."""
         edges, simple = self._edges, self.simple
         if prepare or edges.stale:
-            edges.fill(parts["count"], anew=prepare)
+            edges.fill(parts["count"], anew=prepare, counted=greatest)
             log.add_all(parts["count"])
         if greatest and not edges.bare and Greatest.may_run(self.config, simple):
             if self._greatest is None:

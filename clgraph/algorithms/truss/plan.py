@@ -292,7 +292,7 @@ class Truss(Plan):
         """Find the numbers of all edges, or from them which edges have the greatest."""
         edges = self._edges
         held = self._results.lend()
-        then = partial(edges.spread, log, peeling.numbers, held.array)
+        then = partial(edges.spread, values=peeling.numbers, target=held.array)
         bounds = None
         if greatest and self._greatest is not None:
             bounds = self._greatest.bounds(log, peeling.incidence)

@@ -1,7 +1,5 @@
 """The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
@@ -164,8 +162,8 @@ def test_whatever_is_guessed_first(device):
     for guess in range(2, top + 4):
         for most in {max(guess, top), max(guess, top) + 3}:
             given = (SweepLog(), plan._peeling, plan._edges.supports)
-            told: list[int] = []
-            k, left, tried = raised(*given, bounds=(guess, most), then=partial(told.append, 1))
+            told: list[SweepLog] = []
+            k, left, tried = raised(*given, bounds=(guess, most), then=told.append)
             assert (k, len(told)) == (top, 1)
             count = left or plan._peeling.removed_at(top - 2, tried[-1][1])
             assert 2 * count == (numbers == top).sum()
@@ -202,6 +200,24 @@ def test_results_that_are_kept_are_nobody_elses(device):
     assert plan._results.lend().array is held  # which nobody has any more
     lent = plan._results.lend()
     assert plan._results.lend().array is not lent.array
+
+
+@on_both
+@pytest.mark.parametrize("paused", [False, True])
+def test_what_follows_is_enqueued_ahead(paused, device, monkeypatch):
+    """As on cards: before it is known whether a guess holds, or whether the launch has paused."""
+    if paused:
+        monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
+    plan = cg.Truss(hub_and_cliques(), device=device)
+    numbers = truss_numbers_of(plan.simple)
+    plan.run()
+    plan._peeling.ahead = True
+    for _ in range(2):
+        found = plan.run()
+        np.testing.assert_array_equal(found.numbers, numbers)
+        most = plan.run(greatest=True)
+        np.testing.assert_array_equal(most.mask, numbers == numbers.max())
+        assert (found.stats.launches > 20) == paused
 
 
 def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):

@@ -123,7 +123,7 @@ class Edges:
         self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
-        self.supports.clear()  # what follows the last is never written
+        self.supports.clear()  # without triangles, and behind the last, nothing is ever written
         # And behind them, cleared with them, how many edges have each bucket of supports above 0.
         self._placed = memory.allocate("edges_by_place", graph.m + BUCKETS, np.uint32)
         self._buckets = Mirror(device, self._placed, graph.m, BUCKETS)
@@ -182,9 +182,7 @@ class Edges:
             # Quickly done, and most such graphs that have none, meshes and roads, are large.
             self.triangles = self._counting.run(log, "total", {})
             if not self.triangles:
-                event = self.supports.clear()
-                log.add(event, event)
-                self._filled = turned.fills
+                self._filled = turned.fills  # nothing has ever been written to supports
                 return
         if anew or not turned.ready:
             turned.ready = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Compaction", "Last", "Log", "Scan", "Stage"]
 
 # Elements that one group scans in less time than two more launches take, and how: in large tiles.
-FEW, CPU_FEW = 1 << 18, 1 << 14
+FEW, CPU_FEW = 3 << 16, 1 << 14
 FEW_GROUP, FEW_ITEMS = 1024, 16
 
 

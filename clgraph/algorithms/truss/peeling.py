@@ -56,7 +56,7 @@ HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
 FIND_AHEAD = 4  # items whose counts a lane asks for at once
-ABREAST = {"neighbours": 4, "lists": 1}  # elements of rows that a lane that drifts asks for at once
+ABREAST = {"neighbours": 4, "lists": 2}  # elements of rows that a lane that drifts asks for at once
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
 # Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether

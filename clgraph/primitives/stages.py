@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from clgraph.device import Memory, load, wait
-from clgraph.primitives.launches import MOVED, TYPES, Run
+from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from clgraph.device import Allocation, Device, Program
+    from clgraph.device import Allocation, Device, DeviceTraits, Program
     from clgraph.device.lazy import cl
 
 __all__ = ["Compaction", "Last", "Log", "Scan", "Stage"]
+
+# Elements that one group scans in less time than two more launches take, and how: in large tiles.
+FEW, CPU_FEW = 3 << 16, 1 << 14
+FEW_GROUP, FEW_ITEMS = 1024, 16
 
 
 class Log(Protocol):
@@ -97,6 +101,11 @@ class Stage:
         log.add(event, event)
 
 
+def _few_group(traits: DeviceTraits) -> int:
+    """Work-items of the group that scans few elements alone."""
+    return group_size(traits) if traits.is_cpu else traits.group_of(FEW_GROUP)
+
+
 class Scan(Stage):
     """Exclusive scan of an array on a device.
 
@@ -132,10 +141,15 @@ class Scan(Stage):
         Allocation
             [1], what all combine to; overwritten by the next call.
         """
+        total = self.array("scan_total", 1, self.dtype)
+        if n <= (CPU_FEW if self.device.traits.is_cpu else FEW):
+            run = Run(self.device, n, items=FEW_ITEMS, size=_few_group(self.device.traits))
+            elements = (values, run.index(n), scanned, total)
+            self.launch(log, run, "scan_few", "scan_few", *elements, groups=1, **self._params)
+            return total
         run = Run(self.device, n)
         bounds = (run.index(n), run.index(run.chunk))
         totals = self.array("scan_totals", run.groups, self.dtype)
-        total = self.array("scan_total", 1, self.dtype)
         self.launch(log, run, "scan", "scan_fold", values, *bounds, totals, **self._params)
         counted = (totals, np.uint32(run.groups), total)
         self.launch(log, run, "scan", "scan_totals", *counted, groups=1, **self._params)

@@ -8,8 +8,8 @@
 ## keep(lost, item, length)   a removed item, and its row's length, for a later round of this SIMD group
 ## In scope         now, slot, state, fresh, current, queue_from, queue_to; the queue's begin_stage()
 ## Called by        all work-items, in uniform control flow; no barriers
-## Edges            of LANES items at most, in one row, of which each lane takes one at a time: rounds are
-##                  narrow, and a second copy of the body for wide rows would take registers from all
+## Edges            of LANES items at most, in one row, of which each lane takes `wide` at a time as long as there
+##                  are more than LANES left
 ##
 ## Stamps: what goes has that of this stage's queue; only what is left for the next has that of the next.
 ##
@@ -49,13 +49,15 @@ const uint entries = max(1u, min((uint)LANES, now.length / (GROUP_LANES * now.me
         const uint my_degree = has_item && now.level ? ROW_LENGTH(my_item) : 0u;   // at 0 nothing is left in rows
         const uint my_rank = lane_scan_exclusive_add(my_degree);
         const uint total = lane_broadcast(my_rank + my_degree, LANES - 1);
-        for (uint first = 0u; first < total; first += LANES) {
-            const uint rank = first + lane_id();
-            const int active = rank < total;
-            ${search.owner("owner", "my_rank", "rank")}
-            const uint u = lane_shuffle(my_item, owner);
-            const offset_t e = SHUFFLE_OFFSET(my_begin, owner) + (rank - lane_shuffle(my_rank, owner));
-            ${visit()}
+        uint first = 0u;
+        % if wide > 1:
+        // One after the other, a lane's edges would wait for memory as often.
+        for (; first + LANES < total; first += ${wide}u * LANES) {
+            ${edges_abreast(wide)}
+        }
+        % endif
+        for (; first < total; first += LANES) {
+            ${edges_abreast(1)}
         }
     }
 </%tiles:each_tile>
@@ -70,37 +72,61 @@ if (lane_id() == 0u && (items_here || edges_here)) {
 found_edges = edges_left;
 </%def>
 
-<%def name="visit()">
+## From `first` on, so many edges of each lane.
+<%def name="edges_abreast(count)">
+% for k in range(count):
+const uint rank${k} = first + ${k}u * LANES + lane_id();
+const int active${k} = rank${k} < total;
+${search.owner(f"owner{k}", "my_rank", f"rank{k}")}
+const offset_t e${k} = SHUFFLE_OFFSET(my_begin, owner${k}) + (rank${k} - lane_shuffle(my_rank, owner${k}));
+% endfor
+${visit(count)}
+</%def>
+
+<%def name="visit(count)">
 % if incident == "neighbours":
-const uint v = active ? indices[e] : 0u;
-const uint length_v = ROW_LENGTH(v);
+% for k in range(count):
+const uint v${k} = active${k} ? indices[e${k}] : 0u;
+% endfor
+% for k in range(count):
+const uint length_v${k} = ROW_LENGTH(v${k});
 // Of who has gone nobody asks for the count, so it is not asked first whether somebody has.
-const int lost = active && atomic_dec(&counts[v]) == now.level + 1u;
-${keep("lost", "v", "length_v")}
+const uint was_v${k} = active${k} ? atomic_dec(&counts[v${k}]) : NO_COUNT;
+% endfor
+% for k in range(count):
+const int lost${k} = was_v${k} == now.level + 1u;
+${keep(f"lost{k}", f"v{k}", f"length_v{k}")}
+% endfor
 % else:
-uint f = 0u, g = 0u, length_f = 0u, length_g = 0u;
-int lost_f = 0, lost_g = 0;
-if (active) {
-    const uint2 both = sides[e];
-    const uint place = places[e], bit = 1u << (place & 31u);
-    f = both.x;
-    g = both.y;
-    const uint of_f = status[f], of_g = status[g];
-    length_f = ROW_LENGTH(f);
-    length_g = ROW_LENGTH(g);
-    const int mine = !(atomic_or(claims + (place >> 5), bit) & bit);
-    const int f_there = of_f == ALIVE || of_f == fresh || of_f == current;
-    const int g_there = of_g == ALIVE || of_g == fresh || of_g == current;
-    if (mine & f_there & g_there) {
-        uint was_f = NO_COUNT, was_g = NO_COUNT;
-        if (of_f == ALIVE) was_f = atomic_dec(&counts[f]);
-        if (of_g == ALIVE) was_g = atomic_dec(&counts[g]);
-        lost_f = was_f == now.level + 1u;
-        lost_g = was_g == now.level + 1u;
+% for k in range(count):
+uint2 both${k} = (uint2)(0u, 0u);
+uint place${k} = 0u;
+if (active${k}) {
+    both${k} = sides[e${k}];
+    place${k} = places[e${k}];
+}
+% endfor
+% for k in range(count):
+const uint f${k} = both${k}.x, g${k} = both${k}.y, of_f${k} = status[f${k}], of_g${k} = status[g${k}];
+const uint length_f${k} = ROW_LENGTH(f${k}), length_g${k} = ROW_LENGTH(g${k}), bit${k} = 1u << (place${k} & 31u);
+const int mine${k} = active${k} && !(atomic_or(claims + (place${k} >> 5), bit${k}) & bit${k});
+% endfor
+% for k in range(count):
+uint was_f${k} = NO_COUNT, was_g${k} = NO_COUNT;
+{
+    const int f_there = of_f${k} == ALIVE || of_f${k} == fresh || of_f${k} == current;
+    const int g_there = of_g${k} == ALIVE || of_g${k} == fresh || of_g${k} == current;
+    if (mine${k} & f_there & g_there) {
+        if (of_f${k} == ALIVE) was_f${k} = atomic_dec(&counts[f${k}]);
+        if (of_g${k} == ALIVE) was_g${k} = atomic_dec(&counts[g${k}]);
     }
 }
-${keep("lost_f", "f", "length_f")}
-${keep("lost_g", "g", "length_g")}
+% endfor
+% for k in range(count):
+const int lost_f${k} = was_f${k} == now.level + 1u, lost_g${k} = was_g${k} == now.level + 1u;
+${keep(f"lost_f{k}", f"f{k}", f"length_f{k}")}
+${keep(f"lost_g{k}", f"g{k}", f"length_g{k}")}
+% endfor
 % endif
 </%def>
 

@@ -47,6 +47,19 @@ ${ranks.bucket()}
     }
 </%def>
 
+## Body may count a value above 0 by its bucket; barriers.
+<%def name="counted(buckets)">
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    ${caller.body()}
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) atomic_add(${buckets} + b, mine[b]);
+</%def>\
+#define COUNT_BUCKET(value_) do { if (value_) atomic_inc(&mine[bucket_of(value_)]); } while (0)
+
 // What was found by place in rows, by number.
 __kernel KERNEL void edges_gather(
 ${rows()}\
@@ -57,6 +70,23 @@ ${rows()}\
     <%self:each_edge>
         values[number] = placed[row + k];
     </%self:each_edge>
+}
+
+// The same, and how many have each bucket.
+__kernel KERNEL void edges_gather_counted(
+${rows()}\
+    __global uint *placed,                      // [m + BUCKETS] by place in rows; buckets in/out, 0 on entry
+    __global uint *values,                      // [edges] out
+    const ulong m)
+{
+    ${lanes.setup()}
+    <%self:counted buckets="placed + m">
+    <%self:each_edge>
+        const uint value = placed[row + k];
+        values[number] = value;
+        COUNT_BUCKET(value);
+    </%self:each_edge>
+    </%self:counted>
 }
 
 // The other way; or the numbers themselves.
@@ -100,18 +130,14 @@ ${rows()}\
 __kernel KERNEL void edges_histogram(
     __global const uint *restrict values,       // [count]
     const uint count,
-    __global uint *buckets)                     // [BUCKETS] in/out, 0 on entry
+    __global uint *placed,                      // [m + BUCKETS]: buckets in/out, 0 on entry
+    const ulong m)
 {
-    __local uint mine[BUCKETS];
-    const uint lid = (uint)get_local_id(0);
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
-    group_barrier();
+    <%self:counted buckets="placed + m">
     <%share:each_item count="count">
-        if (values[item]) atomic_inc(&mine[bucket_of(values[item])]);
+        COUNT_BUCKET(values[item]);
     </%share:each_item>
-    group_barrier();
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
-        if (mine[b]) atomic_add(&buckets[b], mine[b]);
+    </%self:counted>
 }
 
 // How many edges with values of at least `least` each vertex has.

@@ -16,7 +16,8 @@
 ## Group g owns the elements [g chunk, (g + 1) chunk) below count. Values combine in the order of the
 ## elements, so the operator need not commute. `index` is the type of positions (uint or ulong) and
 ## `items` how many neighbouring elements a work-item takes at a time. Where what is loaded are elements of
-## `array`, or stored `scanned`, four of them are one vector.
+## `array`, or stored `scanned`, four of them are one vector. Without `totals` chunk_scan is of one chunk
+## and the group that it is given to; `carry` is then what all elements combine to.
 ## Rejected: one launch in which a group looks back at the totals of the groups before it. It reads the
 ## input once instead of twice, but a group must wait for another, which needs a bound and a way out.
 
@@ -28,13 +29,14 @@ const ${index} chunk_end = min(chunk_begin + ${chunk}, (${index})${count});\
 ## Elements from `first` on, to `loaded`; a vector of four where they lie in `array` as one.
 <%def name="load_items(name, type, items, load, array)">\
 ${type} loaded[${items}];
-% if array and items == 4:
-if (first + 4u <= chunk_end && (size_t)(${array} + first) % sizeof(${type}4) == 0u) {
-    const ${type}4 four = *(__global const ${type}4 *)(${array} + first);
-    loaded[0] = four.s0;
-    loaded[1] = four.s1;
-    loaded[2] = four.s2;
-    loaded[3] = four.s3;
+% if array and items % 4 == 0:
+if (first + ${items}u <= chunk_end && (size_t)(${array} + first) % sizeof(${type}4) == 0u) {
+% for four in range(items // 4):
+    const ${type}4 four${four} = ((__global const ${type}4 *)(${array} + first))[${four}];
+% for part in range(4):
+    loaded[${4 * four + part}] = four${four}.s${part};
+% endfor
+% endfor
 } else
 % endif
 for (uint item = 0; item < ${items}u; ++item) {
@@ -81,9 +83,9 @@ if (get_local_id(0) == 0) {
 }
 </%def>
 
-<%def name="chunk_scan(name, type, index, count, chunk, items, totals, array='', scanned='')">\
+<%def name="chunk_scan(name, type, index, count, chunk, items, totals='', array='', scanned='')">\
 ${chunk_bounds(index, count, chunk)}
-${type} carry = ${totals}[get_group_id(0)];
+${type} carry = ${f"{totals}[get_group_id(0)]" if totals else f"{name}_identity()"};
 for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items}u) {
     const ${index} first = tile + get_local_id(0) * ${items}u;
     ${load_items(name, type, items, capture(caller.load, i="(first + item)").strip(), array)}
@@ -91,14 +93,17 @@ for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items
     for (uint item = 1; item < ${items}u; ++item) sum = ${name}_combine(sum, loaded[item]);
     ${type} tile_total;
     ${type} before = ${name}_combine(carry, group_scan_exclusive_${name}(sum, &tile_total));
-% if scanned and items == 4:
-    if (first + 4u <= chunk_end && (size_t)(${scanned} + first) % sizeof(${type}4) == 0u) {
-        ${type}4 four;
-        four.s0 = before;
-        four.s1 = ${name}_combine(four.s0, loaded[0]);
-        four.s2 = ${name}_combine(four.s1, loaded[1]);
-        four.s3 = ${name}_combine(four.s2, loaded[2]);
-        *(__global ${type}4 *)(${scanned} + first) = four;
+% if scanned and items % 4 == 0:
+    if (first + ${items}u <= chunk_end && (size_t)(${scanned} + first) % sizeof(${type}4) == 0u) {
+% for four in range(items // 4):
+        ${type}4 four${four};
+        four${four}.s0 = before;
+        four${four}.s1 = ${name}_combine(four${four}.s0, loaded[${4 * four}]);
+        four${four}.s2 = ${name}_combine(four${four}.s1, loaded[${4 * four + 1}]);
+        four${four}.s3 = ${name}_combine(four${four}.s2, loaded[${4 * four + 2}]);
+        before = ${name}_combine(four${four}.s3, loaded[${4 * four + 3}]);
+        ((__global ${type}4 *)(${scanned} + first))[${four}] = four${four};
+% endfor
     } else
 % endif
     for (uint item = 0; item < ${items}u; ++item) {

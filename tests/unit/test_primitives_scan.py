@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from runtimes import OCLGRIND_CHECKS, run_under_oclgrind
 from unit.primitives_reference import KINDS, folded, identity, rows
 
+from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives import compact, exclusive_scan, launches, reduce
+from clgraph.primitives import compact, exclusive_scan, launches, reduce, stages
 
 # Nothing, one element, one SIMD group, a tile, several work-groups; each with its neighbours.
 SIZES = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 5001]
@@ -48,6 +49,26 @@ def check_sizes(device, sizes):
 
 def test_all_sizes(device):
     check_sizes(device, SIZES)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_arrays_on_the_device(in_place, device, monkeypatch):
+    """By one group as far as elements are few, and else in three launches."""
+    for name in ("FEW", "CPU_FEW"):
+        monkeypatch.setattr(stages, name, 1025)
+    memory, random, scan = Memory(device), np.random.default_rng(5), stages.Scan(device, np.uint32)
+    for n in (*SIZES, 20_000):
+        log = stages.Last()
+        values = random.integers(0, 2**32, n + 3, dtype=np.uint32)
+        held = memory.upload("values", values)
+        scanned = held if in_place else memory.upload("scanned", values)
+        total = scan.enqueue(log, held, n, scanned)
+        log.wait()
+        sums = np.cumsum(values[:n], dtype=np.uint32)
+        expected = np.concatenate([np.zeros(min(n, 1), np.uint32), sums[:-1], values[n:]])
+        np.testing.assert_array_equal(scanned.read(), expected)
+        assert total.read()[0] == (sums[-1] if n else 0)
+    assert {key[1] for key in scan._kernels} >= {"scan_few", "scan_apply"}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

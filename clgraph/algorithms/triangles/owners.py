@@ -37,6 +37,7 @@ TALLIES, SMALL_TALLIES = 1024, 64
 RANK_TALLIES = 2048
 PLANES = 9  # of counters that a lane has for each of its bits: up to 511 rows
 PHASES = 3  # ranges of owners, at most
+RUNS = 16  # whose counters of owners are cleared together
 PACKED_RANKS = 1 << 16  # owners that packed rows serve
 BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
 # Work-items of a group for owners after those, and for counts of vertices; for owners after both.
@@ -58,7 +59,9 @@ class OwnerCounting(TurnedCounting):
 
     def __init__(self, config: Resolved, device: Device, turned: Orientation) -> None:
         super().__init__(config, device, turned)
-        self._next = self.memory.allocate("next_owners", PHASES * self.slices, np.uint32)
+        # A run takes those that the one before has left, as long as there are any.
+        self._next = self.memory.allocate("next_owners", RUNS * PHASES * self.slices, np.uint32)
+        self._taken = self._next.count
         way = config.intersect
         traits = device.traits
         given = way if isinstance(way, Bitmap) else Bitmap()
@@ -134,9 +137,10 @@ class OwnerCounting(TurnedCounting):
     def _enqueue_owners(
         self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
     ) -> None:
-        cleared = self._next.clear()
-        log.add(cleared, cleared, name="clear")
-        counter = 0
+        if self._taken + PHASES * self.slices > self._next.count:
+            cleared = self._next.clear()
+            log.add(cleared, cleared, name="clear")
+            self._taken = 0
         for begin, stop, name, options in self._phases(per, first, end):
             file = name.removeprefix("triangles_")
             file = file if file in {"owners", "packed_vertices"} else "packed"
@@ -149,7 +153,7 @@ class OwnerCounting(TurnedCounting):
                     "items": np.uint32(int(other - one) + hubs * (pieces - 1)),
                     "hubs": np.uint32(hubs),
                     "anew": np.uint32(one == first),
-                    "counter": np.uint32(counter),
+                    "counter": np.uint32(self._taken),
                 }
                 self.launch(
                     log,
@@ -158,7 +162,7 @@ class OwnerCounting(TurnedCounting):
                     name=f"{name} {options['unit']}" if file == "owners" else name,
                     size=options.get("group_size"),
                 )
-                counter += 1
+                self._taken += 1
 
     def _phases(
         self, per: str, first: int, end: int

@@ -26,12 +26,23 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
 __all__ = ["Edges"]
 
-KERNELS = ("gather", "scatter", "ends", "histogram", "tally", "keep", "mark", "claim")
+KERNELS = (
+    "gather",
+    "gather_counted",
+    "scatter",
+    "ends",
+    "histogram",
+    "tally",
+    "keep",
+    "mark",
+    "claim",
+)
 
 LEAST_ABREAST, MOST_IN_TURN = 4, 64  # lanes of a row, and edges that each of the longest row's has
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
@@ -112,9 +123,11 @@ class Edges:
         self._firsts = memory.allocate("first_edges", graph.n, np.uint32)
         self._rows = (turned.begins, turned.outs, self._firsts, np.uint32(graph.n))
         self.supports = memory.allocate("edge_supports", self.count + 1, np.uint32)
-        self.supports.clear()  # what follows the last is never written
-        self._buckets: Mirror | None = None
-        self._placed = memory.allocate("edges_by_place", graph.m, np.uint32)
+        self.supports.clear()  # without triangles, and behind the last, nothing is ever written
+        # And behind them, cleared with them, how many edges have each bucket of supports above 0.
+        self._placed = memory.allocate("edges_by_place", graph.m + BUCKETS, np.uint32)
+        self._buckets = Mirror(device, self._placed, graph.m, BUCKETS)
+        self._bucketed = -1  # of the orientation's fills, whose supports these are of
         self._scan = Scan(device, np.uint32)
         self._tallied: Allocation | None = None
         self.triangles = 0
@@ -147,7 +160,7 @@ class Edges:
         self._arrays[name] = held
         return held
 
-    def fill(self, log: SweepLog, *, anew: bool) -> None:
+    def fill(self, log: SweepLog, *, anew: bool, counted: bool = False) -> None:
         """Enqueue what gives edges their numbers and counts the triangles of each.
 
         `finish` has to follow, once all of that has ended.
@@ -158,18 +171,18 @@ class Edges:
             Where launches are noted.
         anew : bool
             Whether to turn the edges though the graph has kept that.
+        counted : bool
+            Whether `bucketed` is to follow, which then has nothing to do.
         """
         turned = self._turned
-        self._filled = -1
+        self._filled = self._bucketed = -1
         if isinstance(self.graph, HeldRows):
             self.triangles = 0  # it may be another graph than before
         if isinstance(self._counting, RowCounting) and not self.triangles:
             # Quickly done, and most such graphs that have none, meshes and roads, are large.
             self.triangles = self._counting.run(log, "total", {})
             if not self.triangles:
-                event = self.supports.clear()
-                log.add(event, event)
-                self._filled = turned.fills
+                self._filled = turned.fills  # nothing has ever been written to supports
                 return
         if anew or not turned.ready:
             turned.ready = False
@@ -178,8 +191,12 @@ class Edges:
         event = self._placed.clear()
         log.add(event, event)
         self._counting.enqueue(log, "edge", {"found": self._placed})
-        gathered = (*self._rows, self._placed, self.supports)
-        self._sweeper.launch(log, self._kernels["gather"], *gathered)
+        name = "gather"
+        gathered: tuple[Argument, ...] = (*self._rows, self._placed, self.supports)
+        if counted:
+            self._bucketed = turned.fills
+            name, gathered = "gather_counted", (*gathered, np.uint64(self.graph.m))
+        self._sweeper.launch(log, self._kernels[name], *gathered)
         self._pending, self._begun = True, turned.fills
 
     def finish(self) -> None:
@@ -215,13 +232,11 @@ class Edges:
 
     def bucketed(self, log: SweepLog) -> Mirror:
         """Enqueue counting the edges of each bucket of supports above 0; give what shows them."""
-        buckets = self._array("support_buckets", BUCKETS)
-        if self._buckets is None:
-            self._buckets = Mirror(self._device, buckets, 0, BUCKETS)
-        event = buckets.clear()
-        log.add(event, event)
-        counted = (self.supports, np.uint32(self.count), buckets)
-        self._sweeper.launch(log, self._kernels["histogram"], *counted)
+        if self._bucketed != self._turned.fills:
+            self._bucketed = self._turned.fills
+            buckets = (self._placed, np.uint64(self.graph.m))
+            counted = (self.supports, np.uint32(self.count), *buckets)
+            self._sweeper.launch(log, self._kernels["histogram"], *counted)
         return self._buckets
 
     def histogram(self, log: SweepLog) -> NDArray[np.uint32]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.truss.config import TrussConfig
     from clgraph.algorithms.truss.edges import Edges
     from clgraph.algorithms.truss.incidence import Incidence
+    from clgraph.algorithms.truss.lending import Lender
     from clgraph.device import Device, Memory
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -77,12 +78,15 @@ class Greatest:
         Where.
     memory : Memory
         What to allocate from.
-
+    results : Lender
+        Lends an array of uint32 [m] of the graph to each result.
     """
 
-    def __init__(self, config: TrussConfig, edges: Edges, device: Device, memory: Memory) -> None:
+    def __init__(
+        self, config: TrussConfig, edges: Edges, device: Device, memory: Memory, results: Lender
+    ) -> None:
         self._config, self._edges = config, edges
-        self._device, self._memory = device, memory
+        self._device, self._memory, self._results = device, memory, results
         self._narrowing = Narrowing(edges, device, memory)
         self._claimed = lists_claimed(config, device.traits, edges.graph.max_degree)
         self._peeling: Peeling | None = None
@@ -205,10 +209,10 @@ class Greatest:
             k = numbers = peeled[0].level + ABOVE - 1
         if k == low:
             return None
-        marks = self._memory.allocate("greatest_truss", simple.m, np.uint32)
-        event = marks.clear()
+        marks = self._results.lend()
+        event = marks.array.clear()
         log.add(event, event)
-        edges.mark(log, peeling.numbers, numbers, simple, marks)
+        edges.mark(log, peeling.numbers, numbers, simple, marks.array)
         if numbers:
             left = peeling.removed_at(k + 1 - ABOVE, peeled[0])
         return Found(

@@ -122,7 +122,7 @@ class Narrowing:
             rows, smaller = self._held(level, m)
             edges.keep(log, k - 2, rows)
             edges = smaller
-            edges.fill(log, anew=True)
+            edges.fill(log, anew=True, counted=True)
             supports = Supports(edges.histogram(log))
             edges.finish()
             most = supports.bound(most)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROU
 from clgraph.device.lazy import cl
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.engine.sweeps import SweepLog
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.truss.incidence import Incidence
     from clgraph.device import Allocation, Device, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["NO_LEVEL", "STATE_BYTES", "Peeled", "Peeling", "copy"]
+__all__ = ["NO_LEVEL", "STATE_BYTES", "Following", "Peeled", "Peeling", "copy"]
 
 STAGES = ("FIND", "PEEL", "CLEAR", "COUNT", "COMPACT", "WRAP", "ROWS")
 STAMPS = 250  # rounds that a byte tells apart, beside alive and gone; even
@@ -56,6 +56,7 @@ HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 # Device bytes of an item: its count, its number, its stamp, two queues and two lists.
 STATE_BYTES = 4 + 4 + 1 + 4 * 4
 FIND_AHEAD = 4  # items whose counts a lane asks for at once
+ABREAST = {"neighbours": 4, "lists": 2}  # elements of rows that a lane that drifts asks for at once
 # What a look at a row's element costs, in edges of a launch's budget.
 EDGE_WORK = {"neighbours": 1, "lists": 2, "rows": 16}
 # Of a stage: which queue; which list of those left; how much; the stamp that it gives, and whether
@@ -106,6 +107,36 @@ class Peeled:
         took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
         rounds["milliseconds"] = took if noted[1:, 3].any() else np.nan
         return rounds
+
+
+class Following(NamedTuple):
+    """What follows a run.
+
+    Attributes
+    ----------
+    enqueue : callable
+        Enqueues it in a log.
+    wanted : callable
+        Whether it is to, by `left` and `level` of what came of the run; on a card it is enqueued
+        before that is known.
+    """
+
+    enqueue: Callable[[SweepLog], object]
+    wanted: Callable[[int, int], bool]
+
+
+class Look(Mirror):
+    """Host copy of deciders' words, with the first of which in a run goes what is to follow it."""
+
+    follow: Callable[[], object] | None = None
+
+    def enqueue(self) -> cl.Event:
+        """Copy the words, and then enqueue what follows, if that has not been done."""
+        event = super().enqueue()
+        follow, self.follow = self.follow, None
+        if follow:
+            follow()
+        return event
 
 
 def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) -> None:
@@ -192,6 +223,7 @@ class Peeling:
             drift=drift,
             drift_items=PEELING_DRIFT.on(traits)[1],
             claiming=claiming,
+            wide=ABREAST.get(incidence.kind, 1) if traits.lanes > 1 else 1,
             find_ahead=1 if traits.lanes == 1 else FIND_AHEAD,
             STAMPS=STAMPS,
             control=CONTROL,
@@ -206,7 +238,8 @@ class Peeling:
         self.removals: Allocation | None = table["removals"] if ordered else None
         self.drift = drift
         self._control, self._history = table["control"], table["history"]
-        self._deciders = Mirror(device, self._control, 0, CONTROL_WORDS)
+        self._deciders = Look(device, self._control, 0, CONTROL_WORDS)
+        self.ahead = not traits.is_cpu  # where work that was in vain costs less than a wait
         self._claims: Allocation | None = table["claims"] if claiming else None
         self._settled = False  # whether deciders' words are as a run begins with
 
@@ -259,7 +292,7 @@ class Peeling:
         quorum: int = 0,
         resumed: bool = False,
         progress: Progress | None = None,
-        then: Callable[[int, int], object] | None = None,
+        then: Following | None = None,
     ) -> Peeled:
         """Remove items, level by level.
 
@@ -281,9 +314,8 @@ class Peeling:
             that run removed.
         progress : callable or True, optional
             Called with how many items have gone, between launches.
-        then : callable, optional
-            Called with `left` and `level` of what came of it, before the host asks for rounds;
-            enqueues what follows.
+        then : Following, optional
+            What follows, enqueued before the host asks for rounds.
         """
 
         def prepare() -> None:
@@ -303,6 +335,8 @@ class Peeling:
             report_progress(progress, self.items - now, self.items, "peeling")
 
         prepare()
+        follows = SweepLog()
+        self._deciders.follow = partial(then.enqueue, follows) if then and self.ahead else None
         first, last = levels
         outcome = self._stages.run(
             {
@@ -326,8 +360,10 @@ class Peeling:
         stages = int(control[CONTROL["ROUNDS"]])
         stay = int(control[CONTROL["LEFT_ITEMS"]])
         left, level = 0 if stay < quorum else stay, int(control[CONTROL["LAST_LEVEL"]])
-        if then:
-            then(left, level)
+        if outcome.launches == 1 and then and self.ahead:
+            log.add_all(follows)
+        elif then and then.wanted(left, level):
+            then.enqueue(log)
         return Peeled(
             left=left,
             level=level,

@@ -248,11 +248,13 @@ class Truss(Plan):
         """Find what was asked for in a graph with edges."""
         edges, simple = self._edges, self.simple
         if prepare or edges.stale:
-            edges.fill(parts["count"], anew=prepare)
+            edges.fill(parts["count"], anew=prepare, counted=greatest)
             log.add_all(parts["count"])
         if greatest and not edges.bare and Greatest.may_run(self.config, simple):
             if self._greatest is None:
-                self._greatest = Greatest(self.config, edges, self.device, self._memory)
+                self._greatest = Greatest(
+                    self.config, edges, self.device, self._memory, self._results
+                )
             smaller = self._greatest.run(log, parts, simple, told)
             if smaller is not None:
                 self.method = smaller.method
@@ -260,11 +262,8 @@ class Truss(Plan):
         peeling = self._listed(log, parts)
         if peeling is None:
             left = edges.count if k is None or k == LEAST_K else 0
-            read: Callable[[], NDArray[Any]]
-            if k is None and not greatest:
-                read = partial(np.full, simple.m, LEAST_K, np.uint32)
-            else:
-                read = partial(np.full, simple.m, bool(left))
+            value = np.uint32(LEAST_K) if k is None and not greatest else np.bool_(left)
+            read = partial(np.full, simple.m, value)
             return Found(LEAST_K if k is None else None, left, self._stored(read))
         if k is None and not (greatest and self._bisects()):
             return self._all(log, peeling, greatest=greatest, told=told)
@@ -292,7 +291,7 @@ class Truss(Plan):
         """Find the numbers of all edges, or from them which edges have the greatest."""
         edges = self._edges
         held = self._results.lend()
-        then = partial(edges.spread, log, peeling.numbers, held.array)
+        then = partial(edges.spread, values=peeling.numbers, target=held.array)
         bounds = None
         if greatest and self._greatest is not None:
             bounds = self._greatest.bounds(log, peeling.incidence)

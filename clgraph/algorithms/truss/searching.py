@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.truss.peeling import NO_LEVEL, copy
+from clgraph.algorithms.truss.peeling import NO_LEVEL, Following, copy
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
@@ -57,7 +57,7 @@ def raised(
     supports: Allocation,
     *,
     bounds: tuple[int, int] | None = None,
-    then: Callable[[], object] | None = None,
+    then: Callable[[SweepLog], object] | None = None,
     progress: Progress | None = None,
 ) -> tuple[int, int, list[tuple[int, Peeled]]]:
     """Find the greatest k by raising k, from 3 or from a guess, until nothing is left.
@@ -74,7 +74,7 @@ def raised(
         The first guess, and what no k is greater than; three quarters of each guess that has no
         truss are the next. Default is to begin with 3, which gives all numbers.
     then : callable, optional
-        Enqueues what follows.
+        Enqueues what follows, in a log.
     progress : callable or True, optional
         Called with how many edges have gone.
 
@@ -98,7 +98,7 @@ def raised(
             left=peeling.items,
             levels=(guess - ABOVE, last),
             progress=progress,
-            then=partial(_told, then, guess, last) if then else None,
+            then=Following(then, partial(_ends, guess, last)) if then else None,
         )
         guesses.append((guess, found))
         k = _reached(last, found.left, found.level)
@@ -112,10 +112,9 @@ def _reached(last: int, left: int, level: int) -> int:
     return last + ABOVE if left else level + ABOVE - 1
 
 
-def _told(then: Callable[[], object], guess: int, last: int, left: int, level: int) -> None:
-    """Go on where no lower guess is to follow."""
-    if guess == LEAST_K + 1 or _reached(last, left, level) >= guess:
-        then()
+def _ends(guess: int, last: int, left: int, level: int) -> bool:
+    """Whether no lower guess is to follow."""
+    return guess == LEAST_K + 1 or _reached(last, left, level) >= guess
 
 
 def bisected(

@@ -478,6 +478,19 @@ def test_the_last_owners_lie_abreast(device):
     assert [each["abreast"] for each in steps if each["sifted"]] == [lanes // 8] * (lanes > 1)
 
 
+def test_counters_of_owners_are_cleared_once_in_several_runs(device, monkeypatch):
+    monkeypatch.setattr(owners, "RUNS", 2)
+    graph = cg.generate.kron(8, seed=4)
+    plan = cg.Triangles(graph, config="bitmap", device=device)
+    expected = plan.run("edge").values
+    cleared = []
+    for _ in range(owners.RUNS * owners.PHASES):
+        found = plan.run("edge")
+        np.testing.assert_array_equal(found.values, expected)
+        cleared.append(found.stats.launches)
+    assert max(cleared) > min(cleared) == cleared[0]
+
+
 def test_long_rows_are_sorted_by_windows(pocl, monkeypatch):
     """A work-group sorts as many ranks at a time as its bits tell apart."""
     monkeypatch.setattr(orient, "WINDOW", 1024)

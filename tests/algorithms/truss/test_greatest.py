@@ -1,7 +1,5 @@
 """The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
@@ -164,8 +162,8 @@ def test_whatever_is_guessed_first(device):
     for guess in range(2, top + 4):
         for most in {max(guess, top), max(guess, top) + 3}:
             given = (SweepLog(), plan._peeling, plan._edges.supports)
-            told: list[int] = []
-            k, left, tried = raised(*given, bounds=(guess, most), then=partial(told.append, 1))
+            told: list[SweepLog] = []
+            k, left, tried = raised(*given, bounds=(guess, most), then=told.append)
             assert (k, len(told)) == (top, 1)
             count = left or plan._peeling.removed_at(top - 2, tried[-1][1])
             assert 2 * count == (numbers == top).sum()
@@ -204,6 +202,48 @@ def test_results_that_are_kept_are_nobody_elses(device):
     assert plan._results.lend().array is not lent.array
 
 
+def test_greatest_trusses_that_are_kept_are_nobody_elses(pocl, monkeypatch):
+    """Those that a smaller graph has given too."""
+    for module in (greatest, narrowing):
+        monkeypatch.setattr(module, "FEW_TRIANGLES", 0)
+    plan = cg.Truss(GRAPHS["clique"](), device=pocl, clean=True)
+    numbers = truss_numbers_of(plan.simple)
+    kept = [plan.run(greatest=True) for _ in range(3)]
+    assert all("narrow" in found.stats.parts for found in kept)
+    assert plan.run().max_k == numbers.max()
+    for found in kept:
+        np.testing.assert_array_equal(found.mask, numbers == numbers.max())
+
+
+@on_both
+def test_a_graph_without_triangles_takes_one_launch(device):
+    graph = cg.generate.grid2d(9, 9)
+    plan = cg.Truss(graph, device=device)
+    for _ in range(2):
+        found = plan.run(prepare=True)
+        assert (found.stats.launches, found.max_k, (found.numbers == 2).all()) == (1, 2, True)
+        assert plan.run(greatest=True, prepare=True).mask.all()
+    assert not plan._edges.supports.read().any()
+
+
+@on_both
+@pytest.mark.parametrize("paused", [False, True])
+def test_what_follows_is_enqueued_ahead(paused, device, monkeypatch):
+    """As on cards: before it is known whether a guess holds, or whether the launch has paused."""
+    if paused:
+        monkeypatch.setattr("clgraph.algorithms.scc.stages.CPU_LAUNCH_WORK", 1)
+    plan = cg.Truss(hub_and_cliques(), device=device)
+    numbers = truss_numbers_of(plan.simple)
+    plan.run()
+    plan._peeling.ahead = True
+    for _ in range(2):
+        found = plan.run()
+        np.testing.assert_array_equal(found.numbers, numbers)
+        most = plan.run(greatest=True)
+        np.testing.assert_array_equal(most.mask, numbers == numbers.max())
+        assert (found.stats.launches > 20) == paused
+
+
 def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
     """Sizes are known from the first run: all that peeling needs is enqueued without a look."""
     plan = cg.Truss(random_graph(70, 1100, 5), config="lists", device=pocl)
@@ -224,7 +264,7 @@ def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
         noted(owner, method, "host waits")
     plan.run(prepare=True)
     peels = happened.index("truss_peel")
-    assert peels > 8
+    assert {"edges_gather", "scan_few"} <= set(happened[:peels])
     assert "host waits" not in happened[:peels]
     # What brings numbers to stored edges is enqueued before the host reads what peeling noted.
     assert happened.index("edges_scatter") < happened.index("host waits")

@@ -16,7 +16,7 @@ from clgraph.engine.resolved import MAX_GROUPS, USUAL, Mechanics, Resolved
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.frontier import Frontier, Hubs, StatusArray, VertexQueue
 from clgraph.engine.strategies.limits import Limits
-from clgraph.engine.strategies.pull import Never, Pull
+from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never, Pull
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
 from clgraph.engine.usual import (
     bins_of,
@@ -43,6 +43,9 @@ __all__ = ["resolve"]
 # Entries that a lane on its own collects before it reserves room for them: on a processor many, as
 # its local memory is no scarcer than the rest; among others that share theirs few.
 ONE_ITEM_BUFFER, ONE_LANE_BUFFER = 512, 8
+# Where likely parents are tried first: mean degree from which on that pays on graphs without hubs,
+# and how many are.
+LIKELY_DEGREE, LIKELY = 16, 2
 
 
 def resolve(  # noqa: PLR0913 - all but two by keyword
@@ -157,12 +160,14 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     batch = mechanics.batch or (1 if scalar or emulated else EDGES_TOGETHER.on(traits))
     wide = balance.wide if isinstance(balance, WarpSearch) else None
     usual_wide = 0 if emulated else 2 * lanes
+    guesses = frontier.name == "vertex" and not (scalar or emulated or blocks)
+    many_edges = hub_degree > 0 or (mean_degree or 0) >= LIKELY_DEGREE
     return Resolved(
         asked=_named(asked or config, frontier, asked_balance, pull or Never(), schedule),
         frontier=frontier,
         balance=balance,
         chunks=balance.chunks(group_size, lanes),
-        pull=pull.resolved() if pull else None,
+        pull=_pull_on(pull, guesses=guesses and many_edges),
         limits=limits,
         lanes=lanes,
         group_size=group_size,
@@ -202,6 +207,13 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         resident_overfull=RESIDENT_OVERFULL.on(traits),
         resident_uneven=RESIDENT_UNEVEN.on(traits),
     )
+
+
+def _pull_on(pull: Pull | None, *, guesses: bool) -> ByEdges | ByHubs | None:
+    """Decide what is open of a rule: whether likely parents are tried first."""
+    if not isinstance(pull, ByEdges):
+        return pull.resolved() if isinstance(pull, ByHubs) else None
+    return replace(pull.resolved(), likely=pick(pull.likely, LIKELY if guesses else 0))
 
 
 def _named(

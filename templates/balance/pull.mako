@@ -2,7 +2,9 @@
 ##
 ## Body defs     accept(u): an expression, whether in-neighbour u ends the search for v
 ##               found(v, u): what to do then, by one lane
-## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words
+## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words; where it
+##               is rendered with `likely`, on several lanes also likely: so many in-neighbours of each vertex, all
+##               of them where it has no more
 ## Called by     all work-items, in uniform control flow
 ## Barriers      none; lane collectives only in lane-uniform flow
 ## Local memory  one word per lane
@@ -14,7 +16,13 @@
 ##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
 
 ## Words that a SIMD group takes at least; and those ahead that a loop asks for.
-<%! FEWEST_WORDS, WORDS_AHEAD = 4, 2 %>
+<%!
+    FEWEST_WORDS, WORDS_AHEAD = 4, 2
+
+    def tried_first(context):
+        """How many in-neighbours of each vertex the caller has that are tried before its row."""
+        return context.get("likely", 0) or 0
+%>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -60,6 +68,9 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
         const uint nth = rank - lane_shuffle(my_rank, owner);
         const word_t word = lane_shuffle(todo, owner);
         const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
+        % if tried_first(context):
+        const ${"uint" if tried_first(context) == 1 else f"uint{tried_first(context)}"} tried = likely[v];
+        % endif
         const offset_t row_begin = active ? ${rows.in_begin("v")} : 0, row_end = active ? ${rows.in_past("v")} : 0;
         ${probe(caller.accept, caller.found)}
     }
@@ -128,6 +139,19 @@ for (; added; added &= added - 1) {
 int hit = 0;
 uint parent = 0;
 offset_t e = row_begin;
+<% first = tried_first(context) %>\
+% if first:
+if (active) {
+    % for k in range(first):
+    <% u = "tried" if first == 1 else f"tried.s{k}" %>\
+    ${f"if (!hit) " if k else ""}{
+        hit = ${accept(u)};
+        parent = ${u};
+    }
+    % endfor
+    if (row_end - row_begin <= ${first}u) e = row_end;
+}
+% endif
 for (uint probes = 0; probes < ${config.pull.probes}u; probes += 4) {
     if (!hit && e < row_end) {
         const offset_t last_edge = row_end - 1;

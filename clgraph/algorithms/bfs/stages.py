@@ -19,6 +19,7 @@ from clgraph.engine.state import (
     stage_numbers,
 )
 from clgraph.engine.strategies.frontier import StatusArray
+from clgraph.engine.strategies.pull import ByEdges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ __all__ = [
     "UNREACHED",
     "has_shares",
     "kernel_parameters",
+    "likely_kept",
     "stages_of",
 ]
 
@@ -87,6 +89,12 @@ def stages_of(config: Resolved) -> list[str]:
     return stages
 
 
+def likely_kept(config: Resolved) -> int:
+    """How many likely parents of a vertex are tried before its row."""
+    may = config.frontier.name == "vertex" and config.lanes > 1 and not config.in_blocks
+    return (config.pull.likely or 0) if may and isinstance(config.pull, ByEdges) else 0
+
+
 def has_shares(config: Resolved) -> bool:
     """Whether kernels record how they shared out each level."""
     return config.frontier.name == "vertex" and config.balance.name == "dyn_vwarp"
@@ -115,6 +123,7 @@ def kernel_parameters(
             if name not in {"arrange", "widen"} or name in all_stages
         },
         "UNREACHED": UNREACHED,
+        "likely": likely_kept(config),
         "shares": SHARES if has_shares(config) else None,
         "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
         "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,

@@ -2,6 +2,8 @@
 ##
 ## Body defs     accept(u): an expression, whether in-neighbour u ends the search for v
 ##               found(v, u): what to do then, by one lane
+##               listed(active, v): where `lists` is an expression and holds, what to do with each found one
+##               by all lanes; on several lanes only
 ## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words; where it
 ##               is rendered with `likely`, on several lanes also likely: so many in-neighbours of each vertex, all
 ##               of them where it has no more
@@ -39,7 +41,7 @@ __local word_t pulled[${config.group_size}];
 % endif
 </%def>
 
-<%def name="each_unvisited(words)">
+<%def name="each_unvisited(words, lists=None)">
 % if lanes.module.one_lane(context):
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
@@ -77,6 +79,15 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
     lane_converge();
     if (w < tile_end) to_visited[w] = before | added[lane_id()];
     found_count += (uint)popcount(added[lane_id()]);
+    % if lists:
+    if (${lists}) {
+        for (word_t fresh = added[lane_id()]; lane_any(fresh != 0); fresh &= fresh - 1) {
+            const int is_new = fresh != 0;
+            const uint new_v = is_new ? (w << WORD_SHIFT) + word_first(fresh) : 0u;
+            ${caller.listed("is_new", "new_v")}
+        }
+    }
+    % endif
     lane_converge();
 </%tiles:each_tile>
 % endif

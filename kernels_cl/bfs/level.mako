@@ -32,8 +32,15 @@
     const ulong unexplored = m - min(m, explored);
     % if config.pull.gain:
     // An unexplored edge comes from the frontier with the probability edges / unexplored, so an
-    // unvisited vertex tries unexplored / edges in-neighbours, and these must be fewer than the edges.
-    const int is_worth_it = (float)(${edges}) * (float)(${edges}) * ${config.pull.gain}.0f > (float)unexplored * (float)(n - min(n, reached));
+    // unvisited vertex tries unexplored / edges in-neighbours; all of these are weighed against edges.
+    const uint unvisited = reachable - min(reachable, reached);
+    const float from_frontier = (float)(${edges});
+    % if config.pull.looks:
+    const float at_least = (float)unvisited * ${1 / config.pull.looks}f + (float)n * ${1 / config.pull.floor}f;
+    const int is_worth_it = from_frontier > at_least && from_frontier * (from_frontier - at_least) * ${config.pull.gain}.0f > (float)unexplored * (float)unvisited;
+    % else:
+    const int is_worth_it = from_frontier * from_frontier * ${config.pull.gain}.0f > (float)unexplored * (float)unvisited;
+    % endif
     % else:
     const int is_worth_it = 1;
     % endif
@@ -42,8 +49,7 @@
     // The length is still that of the frontier before.
     const int goes_on = ${pulled} && !${listed} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
     % endif
-    const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it &&
-                          ${pull.reads_fewer(f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
+    const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it${"" if config.pull.looks else " && " + capture(pull.reads_fewer, f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
     % if lists(config):
     ${s}.lists = pull_pays && unexplored <= n / ${VERY_FEW}u;
     % endif

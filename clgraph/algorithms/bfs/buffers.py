@@ -136,6 +136,7 @@ def _declare_graph(
         kind = "uint" if kept == 1 else f"uint{kept}"
         table.held(kind, "likely", parents, "[n] the in-neighbours of most edges")
     table.number("uint", "n", graph.n)
+    table.number("uint", "reachable", np.count_nonzero(back.degrees), "vertices with in-edges")
     table.number("ulong", "m", graph.m)
     if isinstance(graph, BlockRows):
         table.number("ulong", "entries", graph.entries, "of indices, used or not")

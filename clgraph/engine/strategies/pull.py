@@ -37,6 +37,11 @@ class ByEdges(Pull):
         It also has to be worth its tries: those expected of the unvisited vertices must be fewer
         than the frontier's edges times this; 0 for no such rule, which is the default where
         `alpha` or `floor` is given, else 4. For queues of vertices.
+    looks : int, optional
+        Unvisited vertices that are looked at for the price of one edge pushed, and `gain` tries: where
+        it is not 0, a level pulls when its price is below that of the frontier's edges, whatever
+        `alpha`. For queues of vertices; on SIMD groups by default where `alpha`, `floor` and `gain`
+        are left out.
     probes : int
         In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
     beta : int
@@ -53,6 +58,7 @@ class ByEdges(Pull):
     alpha: int | None = number(least=1)
     floor: int | None = number(least=1)
     gain: int | None = number()
+    looks: int | None = number()
     probes: int = number(16, least=4, multiple=4)
     beta: int = number(0)
     likely: int | None = number(among=(0, 1, 2, 4))
@@ -65,6 +71,7 @@ class ByEdges(Pull):
             alpha=self.alpha or ALPHA,
             floor=self.floor or FLOOR,
             gain=usual if self.gain is None else self.gain,
+            looks=self.looks or 0,
         )
 
     def reads_fewer(self, edges: int, unexplored: int, n: int) -> bool:

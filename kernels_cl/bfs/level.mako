@@ -33,7 +33,7 @@
     % if config.pull.gain:
     // An unexplored edge comes from the frontier with the probability edges / unexplored, so an
     // unvisited vertex tries unexplored / edges in-neighbours; all of these are weighed against edges.
-    const uint unvisited = reachable - min(reachable, reached);
+    const uint unvisited = ${"reachable - min(reachable, reached)" if config.pull.looks else "n - min(n, reached)"};
     const float from_frontier = (float)(${edges});
     % if config.pull.looks:
     const float at_least = (float)unvisited * ${1 / config.pull.looks}f + (float)n * ${1 / config.pull.floor}f;

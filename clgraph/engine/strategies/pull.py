@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from clgraph.engine.strategies.parameters import number
 from clgraph.engine.strategies.strategy import Strategy
 
-__all__ = ["ByEdges", "ByHubs", "Never", "Pull"]
+__all__ = ["LOOKED_FLOOR", "ByEdges", "ByHubs", "Never", "Pull"]
 
 # Of the rule by edges: a frontier is large from a fourteenth of the unexplored edges and a
 # sixteenth of the vertices on; see ByEdges.
 ALPHA, FLOOR, GAIN = 14, 16, 4
+# Where prices are weighed, one edge in so many vertices is that of the bitmap.
+LOOKED_FLOOR = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -51,8 +51,8 @@ def likely_parents(
 
     Notes
     -----
-    O(n * LOOKED_AT) at most. A frontier that is worth pulling holds vertices with many edges, so most
-    vertices find a parent without a look at their rows.
+    O(n * LOOKED_AT) at most. A frontier that is worth pulling holds vertices with many edges, so
+    most vertices find a parent without a look at their rows.
     """
     held: dict[tuple[Device, int], Allocation] = graph.kept.setdefault(likely_parents, {})
     if (device, kept) not in held:

@@ -57,8 +57,8 @@ TALLY_WORDS = {
     "RETURNS": 34,
 }
 TALLY_COUNT = 36
-# Of a stage over a queue of vertices: whether a level that pulls lists what it finds, too. Distances
-# are below 2**31, so a level leaves a bit for that.
+# Of a stage over a queue of vertices: whether a level that pulls lists what it finds, too.
+# Distances are below 2**31, so a level leaves a bit for that.
 VERTEX_PAYLOAD = QUEUE_PAYLOAD | {"level": 31, "lists": 1}
 # Of a stage over a status array: which queue, whether levels pull, and how the next queue is made.
 STATUS_PAYLOAD = {"queue": 1, "pulls": 1, "way": 3, "length": 32, "level": 32}

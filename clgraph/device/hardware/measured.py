@@ -145,9 +145,9 @@ DRIFTING_HOPS = Constant(
     h200=64.0,
 )
 PULL_COSTS = Constant(
-    "unvisited vertices looked at, and in-neighbours tried, for the price of one edge pushed; 0 for no such rule",
+    "unvisited vertices looked at, and in-neighbours tried, for the price of one edge pushed",
     "probes/h100-20261128-pull.txt",
-    neutral=(0, 4),
+    neutral=(0, 4),  # no such rule
     h200=(1, 6),
 )
 LIKELY_PARENTS = Constant(

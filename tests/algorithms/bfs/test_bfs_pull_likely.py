@@ -1,5 +1,7 @@
 """The likeliest parent of a vertex is tried before its row; results are the same without."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from searches import MIXED, MIXED_ONE_WAY, check_search
@@ -38,12 +40,20 @@ def test_a_likely_parent_is_a_parent(kept, predecessors, device):
             check_search(graph, source, result)
 
 
-def test_it_is_chosen_where_vertices_may_have_many_edges(intel):
-    def likely(traits=intel.traits, **of_graph):
-        facts = {"m": 10_000, "max_degree": 40, "mean_degree": 4.0, **of_graph}
-        config = resolve(cg.BFSConfig(), traits, predecessors=False, **facts)
+def test_they_are_tried_where_vertices_may_have_many_edges(intel):
+    """And where that was measured; few of them where hubs are likelier than anyone else."""
+    unknown = dataclasses.replace(intel.traits, is_cpu=False)
+    gpu = dataclasses.replace(unknown, compute_capability=(9, 0))
+
+    def likely(traits=gpu, rule=None, **of_graph):
+        facts = {"m": 1_000_000, "max_degree": 40, "mean_degree": 4.0, **of_graph}
+        config = resolve(cg.BFSConfig(pull=rule), traits, predecessors=False, **facts)
         return config.pull.likely
 
     assert likely() == 0
-    assert likely(mean_degree=16.0) == 2
-    assert likely(max_degree=100_000, m=1_000_000) == 2
+    assert likely(mean_degree=16.0) == 4
+    assert likely(mean_degree=16.0, max_degree=100_000) == 1
+    assert likely(max_degree=100_000) == 1
+    assert likely(rule=pull.ByEdges(likely=2)) == 2
+    for traits in (intel.traits, unknown):
+        assert likely(traits, mean_degree=16.0, max_degree=100_000) == 0

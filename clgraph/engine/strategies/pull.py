@@ -41,9 +41,9 @@ class ByEdges(Pull):
         `alpha` or `floor` is given, else 4. For queues of vertices.
     looks : int, optional
         Unvisited vertices that are looked at for the price of one edge pushed, as `gain` tries are:
-        a level pulls when both together cost less than the frontier's edges, whatever `alpha`; 0 for
-        no such rule. For queues of vertices on SIMD groups; by default as measured on the device,
-        where `alpha`, `floor` and `gain` are left out.
+        a level pulls when both together cost less than the frontier's edges, whatever `alpha`; 0
+        for no such rule. For queues of vertices on SIMD groups; by default as measured on the
+        device, where `alpha`, `floor` and `gain` are left out.
     probes : int
         In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
     beta : int

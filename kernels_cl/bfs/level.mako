@@ -9,14 +9,7 @@
 ## at the bitmap, and gathering the few found ones into a queue would take the same before any is pushed.
 ## Where even fewer are left, one in VERY_FEW, a level that pulls lists what it finds as well: the last levels are
 ## pushed then by one group, and nothing is gathered.
-<%!
-    LARGE, FEW_LEFT, SHRUNK, VERY_FEW = 16, 16, 8, 256
-
-    def lists(config):
-        """Whether levels that pull may put what they find into the queue."""
-        plain = config.exact and not config.hub_bins and config.frontier.name == "vertex"
-        return bool(config.pull and config.pull.gain and config.lanes > 1 and plain)
-%>
+<%! LARGE, FEW_LEFT, SHRUNK, VERY_FEW = 16, 16, 8, 256 %>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="chunks" file="/balance/shared/chunks.mako"/>
@@ -50,7 +43,7 @@
     const int goes_on = ${pulled} && !${listed} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
     % endif
     const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it${"" if config.pull.looks else " && " + capture(pull.reads_fewer, f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
-    % if lists(config):
+    % if lists_pulled:
     ${s}.lists = pull_pays && unexplored <= n / ${VERY_FEW}u;
     % endif
     % endif

@@ -119,7 +119,7 @@ group_barrier();
         __global const word_t *const from_visited = the_visited;
         __global word_t *const to_visited = other_visited;
         uint found_count = 0;
-        <%pull:each_unvisited words="words" lists="${'now.lists' if level.module.lists(config) else None}">
+        <%pull:each_unvisited words="words" lists="${'now.lists' if lists_pulled else None}">
         <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
         <%def name="found(v, u)">
             ${visiting.reach(v, u)}
@@ -133,7 +133,7 @@ group_barrier();
             ${queue.push(active, f"MAKE_ENTRY({v}, row, degree)", "queue_to")}
         </%def>
         </%pull:each_unvisited>
-        % if level.module.lists(config):
+        % if lists_pulled:
         if (now.lists) {
             ${queue.end_stage("queue_to", "1")}
         } else
@@ -266,12 +266,12 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         reached += found + hubs;
         work += edges + (pulled ? n : 0u);
         if (now.mode != FILL) {
-            next.queue ^= !pulled${" || now.lists" if level.module.lists(config) else ""};
+            next.queue ^= !pulled${" || now.lists" if lists_pulled else ""};
             next.visited ^= pulled;
         }
         // The source alone is never worth reading a bitmap for.
         ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges",
-                         listed="now.lists" if level.module.lists(config) else "0")}
+                         listed="now.lists" if lists_pulled else "0")}
     } else if (now.mode == MARK) {
         next.mode = PULL;
     % if config.balance.scope == "grid":

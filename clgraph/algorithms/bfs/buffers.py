@@ -133,8 +133,8 @@ def _declare_graph(
     kept = likely_kept(config)
     if kept and not isinstance(graph, BlockRows) and not isinstance(back, BlockRows):
         parents = partial(likely_parents, graph, back, kept, device, progress)
-        kind = "uint" if kept == 1 else f"uint{kept}"
-        table.held(kind, "likely", parents, "[n] the in-neighbours of most edges")
+        ctype = "uint" if kept == 1 else f"uint{kept}"
+        table.held(ctype, "likely", parents, "[n] the in-neighbours of most edges")
     table.number("uint", "n", graph.n)
     table.number("uint", "reachable", np.count_nonzero(back.degrees), "vertices with in-edges")
     table.number("ulong", "m", graph.m)

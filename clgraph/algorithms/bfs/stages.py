@@ -98,6 +98,12 @@ def likely_kept(config: Resolved) -> int:
     return (config.pull.likely or 0) if may and isinstance(config.pull, ByEdges) else 0
 
 
+def lists_pulled(config: Resolved) -> bool:
+    """Whether levels that pull may put what they find into the queue as well."""
+    plain = config.frontier.name == "vertex" and config.frontier.exact and not config.hub_bins
+    return plain and config.lanes > 1 and isinstance(config.pull, ByEdges) and bool(config.pull.gain)
+
+
 def has_shares(config: Resolved) -> bool:
     """Whether kernels record how they shared out each level."""
     return config.frontier.name == "vertex" and config.balance.name == "dyn_vwarp"
@@ -127,6 +133,7 @@ def kernel_parameters(
         },
         "UNREACHED": UNREACHED,
         "likely": likely_kept(config),
+        "lists_pulled": lists_pulled(config),
         "shares": SHARES if has_shares(config) else None,
         "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
         "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,

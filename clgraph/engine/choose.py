@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from clgraph.device.hardware.measured import (
     EDGES_TOGETHER,
     LAUNCH_EDGES,
+    LIKELY_PARENTS,
+    PULL_COSTS,
     RESIDENT_OVERFULL,
     RESIDENT_UNEVEN,
     STAGE_EDGES,
@@ -16,7 +18,7 @@ from clgraph.engine.resolved import MAX_GROUPS, USUAL, Mechanics, Resolved
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.frontier import Frontier, Hubs, StatusArray, VertexQueue
 from clgraph.engine.strategies.limits import Limits
-from clgraph.engine.strategies.pull import Never, Pull
+from clgraph.engine.strategies.pull import LOOKED_FLOOR, ByEdges, ByHubs, Never, Pull
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
 from clgraph.engine.usual import (
     bins_of,
@@ -43,6 +45,8 @@ __all__ = ["resolve"]
 # Entries that a lane on its own collects before it reserves room for them: on a processor many, as
 # its local memory is no scarcer than the rest; among others that share theirs few.
 ONE_ITEM_BUFFER, ONE_LANE_BUFFER = 512, 8
+# Mean degree from which on likely parents are tried first on graphs without hubs.
+LIKELY_DEGREE = 16
 
 
 def resolve(  # noqa: PLR0913 - all but two by keyword
@@ -162,7 +166,13 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         frontier=frontier,
         balance=balance,
         chunks=balance.chunks(group_size, lanes),
-        pull=pull.resolved() if pull else None,
+        pull=_pull_on(
+            pull,
+            traits,
+            queues=frontier.name == "vertex" and not (scalar or emulated or blocks),
+            has_hubs=hub_degree > 0,
+            has_many=hub_degree > 0 or (mean_degree or 0) >= LIKELY_DEGREE,
+        ),
         limits=limits,
         lanes=lanes,
         group_size=group_size,
@@ -202,6 +212,21 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         resident_overfull=RESIDENT_OVERFULL.on(traits),
         resident_uneven=RESIDENT_UNEVEN.on(traits),
     )
+
+
+def _pull_on(
+    pull: Pull | None, traits: DeviceTraits, *, queues: bool, has_hubs: bool, has_many: bool
+) -> ByEdges | ByHubs | None:
+    """Decide what is open of a rule: what it weighs, and what is tried first."""
+    if not isinstance(pull, ByEdges):
+        return pull.resolved() if isinstance(pull, ByHubs) else None
+    with_hubs, without = LIKELY_PARENTS.on(traits)
+    usual = (with_hubs if has_hubs else without) if queues and has_many else 0
+    likely = pick(pull.likely, usual)
+    looks, gain = PULL_COSTS.on(traits)
+    if queues and looks and not (pull.alpha or pull.floor or pull.looks is not None or pull.gain):
+        pull = replace(pull, looks=looks, gain=gain, floor=LOOKED_FLOOR)
+    return replace(pull.resolved(), likely=likely)
 
 
 def _named(

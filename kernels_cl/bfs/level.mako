@@ -7,39 +7,50 @@
 ## on SIMD groups, where no more edges are unexplored than one in FEW_LEFT vertices and the frontier has
 ## shrunk to one in SHRUNK of what it was: nearly all that a level costs then is its barrier and a look
 ## at the bitmap, and gathering the few found ones into a queue would take the same before any is pushed.
-<%! LARGE, FEW_LEFT, SHRUNK = 16, 16, 8 %>
+## Where even fewer are left, one in VERY_FEW, a level that pulls lists what it finds as well: the last levels are
+## pushed then by one group, and nothing is gathered.
+<%! LARGE, FEW_LEFT, SHRUNK, VERY_FEW = 16, 16, 8, 256 %>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
-## the bitmap, if `pulled`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
+## the bitmap, if `pulled`; in both, if also `listed`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
 ## edges are only estimated, which they are where they are too few for a pull. Uses explored and reached.
-<%def name="conclude(s, pulled, may_pull, found, hubs, edges)">
+<%def name="conclude(s, pulled, may_pull, found, hubs, edges, listed='0')">
 {
     const uint size = ${found} + ${hubs};
     % if config.pull:
     const ulong unexplored = m - min(m, explored);
     % if config.pull.gain:
     // An unexplored edge comes from the frontier with the probability edges / unexplored, so an
-    // unvisited vertex tries unexplored / edges in-neighbours, and these must be fewer than the edges.
-    const int is_worth_it = (float)(${edges}) * (float)(${edges}) * ${config.pull.gain}.0f > (float)unexplored * (float)(n - min(n, reached));
+    // unvisited vertex tries unexplored / edges in-neighbours; all of these are weighed against edges.
+    const uint unvisited = ${"reachable - min(reachable, reached)" if config.pull.looks else "n - min(n, reached)"};
+    const float from_frontier = (float)(${edges});
+    % if config.pull.looks:
+    const float at_least = (float)unvisited * ${1 / config.pull.looks}f + (float)n * ${1 / config.pull.floor}f;
+    const int is_worth_it = from_frontier > at_least && from_frontier * (from_frontier - at_least) * ${config.pull.gain}.0f > (float)unexplored * (float)unvisited;
+    % else:
+    const int is_worth_it = from_frontier * from_frontier * ${config.pull.gain}.0f > (float)unexplored * (float)unvisited;
+    % endif
     % else:
     const int is_worth_it = 1;
     % endif
     <% goes_on = config.pull.gain and not lanes.module.one_lane(context) %>\
     % if goes_on:
     // The length is still that of the frontier before.
-    const int goes_on = ${pulled} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
+    const int goes_on = ${pulled} && !${listed} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
     % endif
-    const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it &&
-                          ${pull.reads_fewer(f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
+    const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it${"" if config.pull.looks else " && " + capture(pull.reads_fewer, f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
+    % if lists_pulled:
+    ${s}.lists = pull_pays && unexplored <= n / ${VERY_FEW}u;
+    % endif
     % endif
     ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:
               : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.frontier.visited == "labels" else "PULL"})
-              : ${pulled} ? GATHER
+              : ${pulled} && !${listed} ? GATHER
     % endif
               : ${expansion()};
     ${s}.length = ${found};

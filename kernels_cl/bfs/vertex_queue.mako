@@ -7,7 +7,7 @@
 ## the last group of each stage decides. PULL needs no frontier bitmap: when level d is complete, any
 ## visited in-neighbour of an unvisited vertex lies in the frontier, else the vertex would have been
 ## visited through it before. So it reads the visited bitmap of the last level and writes the next;
-## GATHER turns the difference of the two back into a queue. MARK makes the bitmap from distances.
+## GATHER turns the difference of the two back into a queue, where PULL has not listed it (now.lists). MARK makes the bitmap from distances.
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
 ## A source stands alone in its level, so that it is spread over all groups from so many edges a lane on.
@@ -119,12 +119,25 @@ group_barrier();
         __global const word_t *const from_visited = the_visited;
         __global word_t *const to_visited = other_visited;
         uint found_count = 0;
-        <%pull:each_unvisited words="words">
+        <%pull:each_unvisited words="words" lists="${'now.lists' if lists_pulled else None}">
         <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
         <%def name="found(v, u)">
             ${visiting.reach(v, u)}
         </%def>
+        <%def name="listed(active, v)">
+            offset_t row = 0;
+            uint degree = 0;
+            if (${active}) {
+                ${rows.load("row", "degree", v)}
+            }
+            ${queue.push(active, f"MAKE_ENTRY({v}, row, degree)", "queue_to")}
+        </%def>
         </%pull:each_unvisited>
+        % if lists_pulled:
+        if (now.lists) {
+            ${queue.end_stage("queue_to", "1")}
+        } else
+        % endif
         ${queue.end_count("found_count")}
     }
     % endif
@@ -253,11 +266,12 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         reached += found + hubs;
         work += edges + (pulled ? n : 0u);
         if (now.mode != FILL) {
-            next.queue ^= !pulled;
+            next.queue ^= !pulled${" || now.lists" if lists_pulled else ""};
             next.visited ^= pulled;
         }
         // The source alone is never worth reading a bitmap for.
-        ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges")}
+        ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges",
+                         listed="now.lists" if lists_pulled else "0")}
     } else if (now.mode == MARK) {
         next.mode = PULL;
     % if config.balance.scope == "grid":

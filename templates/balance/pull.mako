@@ -2,7 +2,11 @@
 ##
 ## Body defs     accept(u): an expression, whether in-neighbour u ends the search for v
 ##               found(v, u): what to do then, by one lane
-## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words
+##               listed(active, v): where `lists` is an expression and holds, what to do with each found one
+##               by all lanes; on several lanes only
+## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words; where it
+##               is rendered with `likely`, on several lanes also likely: so many in-neighbours of each vertex, all
+##               of them where it has no more
 ## Called by     all work-items, in uniform control flow
 ## Barriers      none; lane collectives only in lane-uniform flow
 ## Local memory  one word per lane
@@ -14,7 +18,13 @@
 ##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
 
 ## Words that a SIMD group takes at least; and those ahead that a loop asks for.
-<%! FEWEST_WORDS, WORDS_AHEAD = 4, 2 %>
+<%!
+    FEWEST_WORDS, WORDS_AHEAD = 4, 2
+
+    def tried_first(context):
+        """How many in-neighbours of each vertex the caller has that are tried before its row."""
+        return context.get("likely", 0) or 0
+%>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -31,7 +41,7 @@ __local word_t pulled[${config.group_size}];
 % endif
 </%def>
 
-<%def name="each_unvisited(words)">
+<%def name="each_unvisited(words, lists=None)">
 % if lanes.module.one_lane(context):
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
@@ -60,12 +70,24 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
         const uint nth = rank - lane_shuffle(my_rank, owner);
         const word_t word = lane_shuffle(todo, owner);
         const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
+        % if tried_first(context):
+        const ${"uint" if tried_first(context) == 1 else f"uint{tried_first(context)}"} tried = likely[v];
+        % endif
         const offset_t row_begin = active ? ${rows.in_begin("v")} : 0, row_end = active ? ${rows.in_past("v")} : 0;
         ${probe(caller.accept, caller.found)}
     }
     lane_converge();
     if (w < tile_end) to_visited[w] = before | added[lane_id()];
     found_count += (uint)popcount(added[lane_id()]);
+    % if lists:
+    if (${lists}) {
+        for (word_t fresh = added[lane_id()]; lane_any(fresh != 0); fresh &= fresh - 1) {
+            const int is_new = fresh != 0;
+            const uint new_v = is_new ? (w << WORD_SHIFT) + word_first(fresh) : 0u;
+            ${caller.listed("is_new", "new_v")}
+        }
+    }
+    % endif
     lane_converge();
 </%tiles:each_tile>
 % endif
@@ -128,6 +150,19 @@ for (; added; added &= added - 1) {
 int hit = 0;
 uint parent = 0;
 offset_t e = row_begin;
+<% first = tried_first(context) %>\
+% if first:
+if (active) {
+    % for k in range(first):
+    <% u = "tried" if first == 1 else f"tried.s{k}" %>\
+    ${f"if (!hit) " if k else ""}{
+        hit = ${accept(u)};
+        parent = ${u};
+    }
+    % endfor
+    if (row_end - row_begin <= ${first}u) e = row_end;
+}
+% endif
 for (uint probes = 0; probes < ${config.pull.probes}u; probes += 4) {
     if (!hit && e < row_end) {
         const offset_t last_edge = row_end - 1;

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clgraph.algorithms.bfs.hubs import hub_floor_of
-from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares
+from clgraph.algorithms.bfs.likely import likely_parents
+from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares, likely_kept
 from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resident import unreachable_words
@@ -128,7 +130,13 @@ def _declare_graph(
         lambda: unreachable_words(back.degrees, config.word_bits),
         "[words] no in-edges, and what lies beyond n",
     )
+    kept = likely_kept(config)
+    if kept and not isinstance(graph, BlockRows) and not isinstance(back, BlockRows):
+        parents = partial(likely_parents, graph, back, kept, device, progress)
+        ctype = "uint" if kept == 1 else f"uint{kept}"
+        table.held(ctype, "likely", parents, "[n] the in-neighbours of most edges")
     table.number("uint", "n", graph.n)
+    table.number("uint", "reachable", np.count_nonzero(back.degrees), "vertices with in-edges")
     table.number("ulong", "m", graph.m)
     if isinstance(graph, BlockRows):
         table.number("ulong", "entries", graph.entries, "of indices, used or not")

@@ -19,6 +19,7 @@ from clgraph.engine.state import (
     stage_numbers,
 )
 from clgraph.engine.strategies.frontier import StatusArray
+from clgraph.engine.strategies.pull import ByEdges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ __all__ = [
     "UNREACHED",
     "has_shares",
     "kernel_parameters",
+    "likely_kept",
     "stages_of",
 ]
 
@@ -55,6 +57,9 @@ TALLY_WORDS = {
     "RETURNS": 34,
 }
 TALLY_COUNT = 36
+# Of a stage over a queue of vertices: whether a level that pulls lists what it finds, too.
+# Distances are below 2**31, so a level leaves a bit for that.
+VERTEX_PAYLOAD = QUEUE_PAYLOAD | {"level": 31, "lists": 1}
 # Of a stage over a status array: which queue, whether levels pull, and how the next queue is made.
 STATUS_PAYLOAD = {"queue": 1, "pulls": 1, "way": 3, "length": 32, "level": 32}
 # How a level was shared out where a balancer prepares for each: lanes a vertex, and these.
@@ -87,6 +92,18 @@ def stages_of(config: Resolved) -> list[str]:
     return stages
 
 
+def likely_kept(config: Resolved) -> int:
+    """How many likely parents of a vertex are tried before its row."""
+    may = config.frontier.name == "vertex" and config.lanes > 1 and not config.in_blocks
+    return (config.pull.likely or 0) if may and isinstance(config.pull, ByEdges) else 0
+
+
+def lists_pulled(config: Resolved) -> bool:
+    """Whether levels that pull may put what they find into the queue as well."""
+    plain = config.frontier.name == "vertex" and config.frontier.exact and not config.hub_bins
+    return plain and config.lanes > 1 and isinstance(config.pull, ByEdges) and bool(config.pull.gain)
+
+
 def has_shares(config: Resolved) -> bool:
     """Whether kernels record how they shared out each level."""
     return config.frontier.name == "vertex" and config.balance.name == "dyn_vwarp"
@@ -115,6 +132,8 @@ def kernel_parameters(
             if name not in {"arrange", "widen"} or name in all_stages
         },
         "UNREACHED": UNREACHED,
+        "likely": likely_kept(config),
+        "lists_pulled": lists_pulled(config),
         "shares": SHARES if has_shares(config) else None,
         "counters": {name: COUNTERS_AT + k for k, name in enumerate(COUNTERS)},
         "LAST_BYTE_LEVEL": LAST_BYTE_LEVEL,
@@ -122,7 +141,7 @@ def kernel_parameters(
         "tally_count": TALLY_COUNT,
         "state_words": words,
         "stage_fields": stage_fields(
-            STATUS_PAYLOAD if isinstance(config.frontier, StatusArray) else QUEUE_PAYLOAD
+            STATUS_PAYLOAD if isinstance(config.frontier, StatusArray) else VERTEX_PAYLOAD
         ),
         "slot_words": slot,
     }

@@ -144,6 +144,18 @@ DRIFTING_HOPS = Constant(
     neutral=32.0,
     h200=64.0,
 )
+PULL_COSTS = Constant(
+    "unvisited vertices looked at, and in-neighbours tried, for the price of one edge pushed",
+    "83a8f4f: two thirds of the slowest levels of kron20 and kron22",
+    neutral=(0, 4),  # no such rule
+    h200=(1, 6),
+)
+LIKELY_PARENTS = Constant(
+    "likely parents of a vertex that are tried before its row, where there are hubs and elsewhere",
+    "db08f93: one 0.80 of kron22 and four 0.90, one 0.95 of unif22 and four 0.85",
+    neutral=(0, 0),
+    h200=(1, 4),
+)
 BANDS_PAY = Constant(
     "whether delta-stepping in bands is for graphs of many edges a vertex or hubs",
     "f005072, 771aa1d: 0.50 ms on kron20, near-far 1.69",

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from clgraph.engine.strategies.parameters import number
 from clgraph.engine.strategies.strategy import Strategy
 
-__all__ = ["ByEdges", "ByHubs", "Never", "Pull"]
+__all__ = ["LOOKED_FLOOR", "ByEdges", "ByHubs", "Never", "Pull"]
 
 # Of the rule by edges: a frontier is large from a fourteenth of the unexplored edges and a
 # sixteenth of the vertices on; see ByEdges.
 ALPHA, FLOOR, GAIN = 14, 16, 4
+# Where prices are weighed, one edge in so many vertices is that of the bitmap.
+LOOKED_FLOOR = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -37,11 +39,20 @@ class ByEdges(Pull):
         It also has to be worth its tries: those expected of the unvisited vertices must be fewer
         than the frontier's edges times this; 0 for no such rule, which is the default where
         `alpha` or `floor` is given, else 4. For queues of vertices.
+    looks : int, optional
+        Unvisited vertices that are looked at for the price of one edge pushed, as `gain` tries are:
+        a level pulls when both together cost less than the frontier's edges, whatever `alpha`; 0
+        for no such rule. For queues of vertices on SIMD groups; by default as measured on the
+        device, where `alpha`, `floor` and `gain` are left out.
     probes : int
         In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
     beta : int
         Levels push again below ``n / beta`` found vertices, 0 for never; for status arrays, others
         decide for each level.
+    likely : {0, 1, 2, 4}, optional
+        Of so many in-neighbours of each vertex, those with the most edges, a list is made once a
+        graph; these are tried first, before a look at the vertex's row. For queues of vertices on
+        SIMD groups; by default where vertices have hubs or many edges.
     """
 
     NAME = "edges"
@@ -49,17 +60,20 @@ class ByEdges(Pull):
     alpha: int | None = number(least=1)
     floor: int | None = number(least=1)
     gain: int | None = number()
+    looks: int | None = number()
     probes: int = number(16, least=4, multiple=4)
     beta: int = number(0)
+    likely: int | None = number(among=(0, 1, 2, 4))
 
     def resolved(self) -> ByEdges:
-        """Give the same with every number decided."""
+        """Give the same with every number decided but `likely`, which is up to the graph."""
         usual = 0 if self.alpha or self.floor else GAIN
         return replace(
             self,
             alpha=self.alpha or ALPHA,
             floor=self.floor or FLOOR,
             gain=usual if self.gain is None else self.gain,
+            looks=self.looks or 0,
         )
 
     def reads_fewer(self, edges: int, unexplored: int, n: int) -> bool:

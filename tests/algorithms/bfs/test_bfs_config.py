@@ -15,6 +15,7 @@ from searches import (
 )
 
 import clgraph as cg
+from clgraph import pull
 from clgraph.engine.choose import resolve
 from clgraph.engine.strategies.strategy import Strategy
 from clgraph.primitives import ExpandConfig
@@ -231,6 +232,29 @@ def test_pulling_has_to_be_worth_its_tries(device):
     assert "pull" in ways(alpha=14)  # who sets the rule of edges has that alone
 
 
+@pytest.mark.runtimes("intel")
+def test_what_is_looked_at_has_a_price(device):
+    """Of a frontier of 640 edges, 2,000 unvisited vertices and 8,000 edges out of these."""
+    near, far = np.arange(1, 65), np.arange(65, 2065)
+    ring = [(far, 65 + (far - 65 + shift) % far.size) for shift in (1, 2)]
+    src = np.concatenate([np.zeros_like(near), np.repeat(near, 9), *(ends[0] for ends in ring)])
+    dst = np.concatenate([near, 65 + 3 * np.arange(9 * near.size), *(ends[1] for ends in ring)])
+    graph = cg.from_edges(src, dst, n=2065, symmetrize=True)
+
+    def way(**costs):
+        rule = pull.ByEdges(floor=2**30, **costs)
+        schedule = cg.schedule.Schedule(single_group=False)
+        config = cg.BFSConfig(pull=rule, schedule=schedule)
+        result = cg.bfs(graph, 0, config=config, device=device)
+        check_search(graph, 0, result)
+        assert result.stats.per_level["edges"][1] == 640
+        return str(result.stats.per_level["direction"][1])
+
+    assert way(looks=100, gain=1000) == "pull"
+    assert way(looks=3, gain=1000) == "push"
+    assert way(looks=100, gain=20) == "push"
+
+
 def shrinking(sizes, apart):
     """A search from 0 that finds so many at each distance, and a path of some others apart."""
     begins = np.cumsum([0, *sizes])
@@ -244,12 +268,16 @@ def shrinking(sizes, apart):
 
 @pytest.mark.runtimes("pocl", "intel")
 def test_pulling_goes_on_where_a_frontier_shrinks_fast(device):
-    """To an eighth, with few edges left, on SIMD groups; else the few are gathered and pushed."""
+    """To an eighth, with few edges left, on SIMD groups; else the few are gathered and pushed.
+
+    With very few left, what is pulled is listed as well, and pushed then.
+    """
     for sizes, apart, on_lanes in (
         ((1, 40, 4000, 300, 20, 2), 60, "push pull pull pull pull pull"),
         ((1, 40, 4000, 300, 20, 3), 60, "push pull pull pull pull push"),
         ((1, 40, 4000, 600, 20, 2), 60, "push pull pull push push push"),
         ((1, 40, 4000, 300, 20, 2), 900, "push pull pull push push push"),
+        ((1, 40, 4000, 20, 2, 1), 2, "push pull pull pull push push"),  # and in the queue, too
     ):
         graph = shrinking(sizes, apart)
         rule = {"pull_gain": 16, "alpha": 8, "pull_floor": 5}

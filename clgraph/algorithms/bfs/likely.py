@@ -1,0 +1,69 @@
+"""The in-neighbours of each vertex that pulling tries first: its likeliest parents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clgraph.device import Memory, load
+from clgraph.device.waiting import wait
+from clgraph.engine.resident import resident
+
+if TYPE_CHECKING:
+    from clgraph.device import Allocation, Device
+    from clgraph.device.memory.allocation import Progress
+    from clgraph.graph import Graph
+
+__all__ = ["LOOKED_AT", "likely_parents"]
+
+ITEMS_PER_UNIT = 2048
+# In-neighbours of a vertex that are looked at, the first ones.
+LOOKED_AT = 64
+
+
+def likely_parents(
+    graph: Graph, back: Graph, kept: int, device: Device, progress: Progress | None = None
+) -> Allocation:
+    """Give the in-neighbours of most out-edges of each vertex, on a device.
+
+    Parameters
+    ----------
+    graph, back : Graph
+        What is searched, and its transpose, or itself where it is undirected.
+    kept : int
+        How many of each vertex, at most `LOOKED_AT`.
+    device : Device
+        Where.
+    progress : callable, optional
+        Called with bytes uploaded, bytes in all, and what is uploaded.
+
+    Returns
+    -------
+    Allocation
+        uint32 [n * kept], those of one vertex side by side; the same one for the same arguments, as
+        long as the graph lives. A vertex of fewer in-neighbours has itself for the missing ones.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If 4 * kept bytes per vertex more do not fit.
+
+    Notes
+    -----
+    O(n * LOOKED_AT) at most. A frontier that is worth pulling holds vertices with many edges, so
+    most vertices find a parent without a look at their rows.
+    """
+    held: dict[tuple[Device, int], Allocation] = graph.kept.setdefault(likely_parents, {})
+    if (device, kept) not in held:
+        rows, in_rows = (resident(which, device, progress) for which in (graph, back))
+        likely = Memory(device).allocate("likely", graph.n * kept, np.uint32)
+        group = min(64, device.traits.max_group_size)
+        wide = rows.indptr.dtype.itemsize == 8
+        program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept)
+        arrays = (rows.indptr, in_rows.indptr, in_rows.indices)
+        size = device.traits.compute_units * ITEMS_PER_UNIT
+        numbers = (np.uint32(graph.n), np.uint32(LOOKED_AT))
+        wait(program.kernel("bfs_likely").launch(size, group, *arrays, *numbers, likely))
+        held[device, kept] = likely
+    return held[device, kept]

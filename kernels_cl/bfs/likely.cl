@@ -1,0 +1,38 @@
+// The likeliest parents of each vertex: of its first in-neighbours, those with the most out-edges.
+
+typedef ${"ulong" if wide_offsets else "uint"} offset_t;
+
+__kernel void bfs_likely(
+    __global const offset_t *restrict indptr,       // [n + 1]
+    __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    __global const uint *restrict in_indices,       // [m]
+    const uint n,
+    const uint most,                                // in-neighbours that are looked at
+    __global uint *restrict likely)                 // [${kept} n] out, likeliest first; itself where it has no more
+{
+    for (uint v = get_global_id(0); v < n; v += get_global_size(0)) {
+        const offset_t row_begin = in_indptr[v], row_end = in_indptr[v + 1];
+        const uint degree = (uint)min(row_end - row_begin, (offset_t)most);
+        % for k in range(kept):
+        uint best${k} = v;
+        offset_t edges${k} = 0;
+        % endfor
+        for (uint rank = 0; rank < degree; ++rank) {
+            uint u = in_indices[row_begin + rank];
+            offset_t edges = indptr[u + 1] - indptr[u];
+            % for k in range(kept):
+            if (edges > edges${k}) {
+                const uint less = best${k};
+                const offset_t less_edges = edges${k};
+                best${k} = u;
+                edges${k} = edges;
+                u = less;
+                edges = less_edges;
+            }
+            % endfor
+        }
+        % for k in range(kept):
+        likely[(size_t)v * ${kept} + ${k}] = best${k};
+        % endfor
+    }
+}

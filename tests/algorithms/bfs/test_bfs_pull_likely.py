@@ -1,0 +1,59 @@
+"""The likeliest parent of a vertex is tried before its row; results are the same without."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from searches import MIXED, MIXED_ONE_WAY, check_search
+
+import clgraph as cg
+from clgraph import pull
+from clgraph.algorithms.bfs.likely import LOOKED_AT, likely_parents
+from clgraph.engine.choose import resolve
+
+
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.parametrize("kept", [1, 2, 4])
+def test_the_in_neighbours_of_most_edges_are_found(kept, device):
+    for graph in (MIXED, MIXED_ONE_WAY, cg.Graph([0, 0], [])):
+        back = graph.transpose() if graph.directed else graph
+        found = likely_parents(graph, back, kept, device)
+        assert found is likely_parents(graph, back, kept, device)
+        for v, parents in enumerate(found.read().reshape(-1, kept)):
+            row = back.indices[back.indptr[v] : back.indptr[v + 1]][:LOOKED_AT]
+            best = np.sort(graph.degrees[row])[::-1][:kept]
+            assert np.isin(parents[: best.size], row).all()
+            if row.size <= kept:
+                np.testing.assert_array_equal(np.sort(parents[: row.size]), np.sort(row))
+            np.testing.assert_array_equal(graph.degrees[parents[: best.size]], best)
+            assert (parents[best.size :] == v).all()
+
+
+@pytest.mark.runtimes("intel", "pocl+lanes8")
+@pytest.mark.parametrize(("kept", "predecessors"), [(1, True), (2, False), (2, True), (4, True)])
+def test_a_likely_parent_is_a_parent(kept, predecessors, device):
+    config = cg.BFSConfig(pull=pull.ByEdges(alpha=2**30, floor=2**30, likely=kept))
+    for graph in (MIXED, MIXED_ONE_WAY):
+        plan = cg.BFS(graph, predecessors, config, device)
+        for source in (0, 7):
+            result = plan.run(source)
+            check_search(graph, source, result)
+
+
+def test_they_are_tried_where_vertices_may_have_many_edges(intel):
+    """And where that was measured; few of them where hubs are likelier than anyone else."""
+    unknown = dataclasses.replace(intel.traits, is_cpu=False)
+    gpu = dataclasses.replace(unknown, compute_capability=(9, 0))
+
+    def likely(traits=gpu, rule=None, **of_graph):
+        facts = {"m": 1_000_000, "max_degree": 40, "mean_degree": 4.0, **of_graph}
+        config = resolve(cg.BFSConfig(pull=rule), traits, predecessors=False, **facts)
+        return config.pull.likely
+
+    assert likely() == 0
+    assert likely(mean_degree=16.0) == 4
+    assert likely(mean_degree=16.0, max_degree=100_000) == 1
+    assert likely(max_degree=100_000) == 1
+    assert likely(rule=pull.ByEdges(likely=2)) == 2
+    for traits in (intel.traits, unknown):
+        assert likely(traits, mean_degree=16.0, max_degree=100_000) == 0

@@ -336,8 +336,8 @@ class Levels:
         args = (n, level.labels, parts, numbers, least, made.labels)
         self.launch(log, None, level.n, "coarsen_inherit", *args)
 
-    def parted(self, log: SweepLog, level: Level) -> None:
-        """Give labels to what hangs together within communities, by the least vertex of each."""
+    def pieces(self, log: SweepLog, level: Level) -> Allocation:
+        """Find what hangs together within communities; give the least vertex of each."""
         n = np.uint32(level.n)
         pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
         self.launch(log, None, level.n, "pieces_alone", n, pieces)
@@ -347,6 +347,11 @@ class Levels:
             for _ in range(ROUNDS_UNSEEN):
                 self.launch(log, level, level.n, "pieces_join", n, level.labels, pieces, changes)
             more = bool(changes.read()[0])
+        return pieces
+
+    def parted(self, log: SweepLog, level: Level) -> None:
+        """Give labels to what hangs together within communities."""
+        n, pieces = np.uint32(level.n), self.pieces(log, level)
         numbers, _ = self.numbered(log, level, pieces)
         ends = (np.uint32(0), np.uint32(1), pieces, numbers, level.labels)
         self.launch(log, None, level.n, "level_follow", n, *ends)

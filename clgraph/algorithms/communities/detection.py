@@ -288,9 +288,8 @@ class _Detection(Plan):
         levels.start(log, level, given=True)
 
     def _quality(self, log: SweepLog, level: Level, scale: Scale) -> float:
-        inside = self._levels.inside(log, level)
-        shares = level.totals.read(level.n).astype(np.float64) / scale.total
-        return inside / scale.total - scale.resolution * float(np.dot(shares, shares))
+        inside, squares = self._levels.quality(log, level)
+        return inside / scale.total - scale.resolution * (squares / scale.total**2)
 
 
 @documented(Plan)

@@ -360,12 +360,14 @@ class Levels:
         """Copy words."""
         self.launch(log, None, n, "level_copy", np.uint32(n), source, target)
 
-    def inside(self, log: SweepLog, level: Level) -> int:
-        """Sum what edges within communities weigh, from both ends."""
+    def quality(self, log: SweepLog, level: Level) -> tuple[int, int]:
+        """Sum what edges within communities weigh, from both ends, and squares of totals."""
         lanes = self.device.traits.lanes
         sweeper = Sweeper(self.device, level.n * lanes, self.tallies.group_size)
         units = sweeper.groups * self.tallies.group_size // lanes
-        inside = self.array("inside", units, np.uint64)
-        args = (np.uint32(level.n), level.labels, level.loops, inside)
-        self.launch(log, level, level.n, "level_inside", *args)
-        return int(inside.read(units).sum(dtype=np.uint64))
+        sums = self.array("quality", 3 * units, np.uint64)
+        args = (np.uint32(level.n), level.labels, level.loops, level.totals, sums)
+        self.launch(log, level, level.n, "level_quality", *args)
+        found = sums.read(3 * units).reshape(units, 3).sum(axis=0, dtype=np.uint64)
+        inside, low, high = (int(one) for one in found)
+        return inside, (high << 32) + low

@@ -39,7 +39,8 @@ TOLERANCE = 1e-3
 # Of modularity, on any level: moves that gain no more are few, and taking communities apart for them
 # brings as much again, for most of the work of a level.
 REFINED_FROM = 1e-3
-# Of modularity, on the first level of a later iteration, which ends all if it gains no more.
+# Of modularity: an iteration ends where whole communities that join each other gain no more, and all
+# where single vertices do in a later iteration.
 SETTLED = 1e-4
 GOLDEN = 0x9E3779B9
 
@@ -243,8 +244,11 @@ class _Detection(Plan):
                     "moves": moves,
                 }
             )
-            if iteration > 0 and depth == 0 and gain <= SETTLED:
+            if gain <= SETTLED and iteration > 0 and depth == 0:
                 return None
+            # Vertices that are whole communities hardly join others: nor will what they make.
+            if gain <= SETTLED and depth > 0 and not given:
+                break
             parts = level.labels
             refines = self._refines and gain > REFINED_FROM
             if refines:

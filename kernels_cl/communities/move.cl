@@ -6,8 +6,9 @@
 //
 // Choices are made from what was so before the turn, and sums are of whole numbers: nothing depends on
 // who is first.
-// Race: marks of active vertices are stored by several work-items, all the same value.
+// Race: what has changed around a vertex is summed by several work-items, in whole numbers.
 ${turns.declarations()}
+#define SETTLED_BITS ${settled_bits}u             // see SETTLED_BITS of level.py
 
 __kernel KERNEL void move_turns(
 ${table.parameters()}\
@@ -17,7 +18,7 @@ ${turns.parameters()}\
     __global const sum_t *restrict strengths,   // [n]
     __global uint *labels,                      // [n] in/out
     volatile __global sum_t *totals,            // [n] in/out: of communities
-    __global uchar *active,                     // [n] in/out
+    volatile __global sum_t *changed,           // [n] in/out: edges to who has moved since
     __global uint *targets)                     // [n] out: where to, or NO_KEY
 {
     ${lanes.setup()}
@@ -27,14 +28,14 @@ ${turns.parameters()}\
         const uint own = labels[${v}];
         const sum_t strength = strengths[${v}];
         const ulong share = SHARE(strength);
-        const int wanted = active[${v}];
+        const int wanted = changed[${v}] > strength >> SETTLED_BITS;
     </%def>
     <%def name="counted(u, v)">${u} != ${v}</%def>
     <%def name="key(u)">labels[${u}]</%def>
     <%def name="floor(kept)">PULL(${kept}) - PENALTY(share, totals[own] - strength)</%def>
     <%def name="score(key, sum)">if (${key} != own) tally_score = PULL(${sum}) - PENALTY(share, totals[${key}]);</%def>
     <%def name="chosen(v)">
-        active[${v}] = 0;
+        changed[${v}] = 0;
         if (best_key != NO_KEY) {
             gain += (ulong)(best_score - floor);
             ++moves;
@@ -50,7 +51,7 @@ ${turns.parameters()}\
         // Whoever moves too has its new label in targets, while labels may change now.
         const uint u = indices[${e}];
         const uint other = CLASS_OF(u) == turn && targets[u] != NO_KEY ? targets[u] : labels[u];
-        if (other != ${t}) active[u] = 1;
+        if (other != ${t}) sum_add_global(&changed[u], WEIGHT(${e}));
     </%def>
     <%def name="done(v, t, once)"></%def>
     </%turns:run>

@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.device import Memory, load
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies, Tally
-from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.radix import DIGIT_BITS, RadixSort, digit_passes
 from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
@@ -249,14 +249,14 @@ class Levels:
         strengths, loops = self.sums(f"strengths {side}", new_n), self.sums(f"loops {side}", new_n)
         strengths.clear()
         loops.clear()
-        places = self.array("places", n)
+        places = self.array("places", new_n)
         mapping = (np.uint32(n), labels, numbers)
         held = (level.strengths, level.loops)
         places.clear()
         chunks = self.chunks(level)
         args = (*chunks, *mapping, *held, places, strengths, loops)
         self.launch(log, level, n, "coarsen_count", *args)
-        count = int(self._scan.enqueue(log, places, n, places).read()[0])
+        count = int(self._scan.enqueue(log, places, new_n, places).read()[0])
         indptr = self.array(f"indptr {side}", new_n + 1)
         m = 0
         indices = self.array(f"indices {side}", 1)
@@ -291,19 +291,20 @@ class Levels:
         (n, labels, numbers), places = given
         count, new_n = counts
         bits = max((new_n - 1).bit_length(), 1)
-        word: Any = np.uint32 if 2 * bits <= 32 else np.uint64
+        width = DIGIT_BITS * digit_passes(bits)
+        word: Any = np.uint32 if width + bits <= 32 else np.uint64
         key = "uint" if word is np.uint32 else "ulong"
         pairs = self.array(f"pairs {key}", count, word)
         pair_weights = self.sums("pair_weights", count if level.weighted else 1)
         args = (*self.chunks(level), n, labels, numbers, places)
-        args += (np.uint32(bits), pairs, pair_weights)
+        args += (np.uint32(width), pairs, pair_weights)
         self.launch(log, level, level.n, "coarsen_pairs", *args, key=key)
         value = self.sum_type if level.weighted else None
         if (word, value) not in self._sorts:
             self._sorts[word, value] = RadixSort(self.device, word, value)
         sort = self._sorts[word, value]
         held = pair_weights if level.weighted else None
-        pairs, sorted_weights = sort.enqueue(log, pairs, count, held, bits=2 * bits)
+        pairs, sorted_weights = sort.enqueue(log, pairs, count, held, bits=bits)
         begins = self.array("run_begins", count, np.uint8)
         all_places, run_places = self.array("pair_places", count), self.array("run_places", count)
         runs = (pairs, np.uint32(count), begins, all_places)
@@ -315,7 +316,7 @@ class Levels:
             before = self.sums("weights_before", count)
             whole = self._sums.enqueue(log, sorted_weights, count, before)
         indices, weights = self.array(f"indices {side}", m), self.sums(f"weights {side}", m)
-        sizes = (np.uint32(m), np.uint32(count), np.uint32(bits), np.uint32(new_n))
+        sizes = (np.uint32(m), np.uint32(count), np.uint32(width), np.uint32(new_n))
         sweeper = Sweeper(self.device, m, self.tallies.group_size)
         kernel = self.kernel("coarsen_rows", weighted=level.weighted, key=key)
         sweeper.launch(

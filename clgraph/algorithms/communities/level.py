@@ -349,7 +349,8 @@ class Levels:
         while more:
             changes.clear()
             for _ in range(ROUNDS_UNSEEN):
-                self.launch(log, level, level.n, "pieces_join", n, level.labels, pieces, changes)
+                args = (*self.chunks(level), n, level.labels, pieces, changes)
+                self.launch(log, level, level.n, "pieces_join", *args)
             more = bool(changes.read()[0])
         return pieces
 

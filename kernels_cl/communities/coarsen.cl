@@ -99,10 +99,8 @@ __kernel KERNEL void coarsen_rows(
     const uint count,
     const uint pair_count,
     const uint width,
-    const uint n,                               // new vertices
     __global const sum_t *restrict before,      // [pair_count] sum of all weights before
     __global const sum_t *restrict all,         // [1] sum of all
-    __global offset_t *restrict indptr,         // [n + 1] out
     __global uint *restrict indices,            // [count] out
     __global sum_t *restrict weights)           // [count] out
 {
@@ -110,17 +108,32 @@ __kernel KERNEL void coarsen_rows(
         const uint place = run_places[item];
         const uint end = item + 1u < count ? run_places[item + 1u] : pair_count;
         const pair_t pair = pairs[place];
-        const uint row = LEADS_TO(pair);
         indices[item] = (uint)(pair >> width);
 % if weighted:
         weights[item] = (end < pair_count ? before[end] : all[0]) - before[place];
 % else:
         weights[item] = end - place;
 % endif
-        // Rows without edges begin where the next one does.
-        uint next = item == 0u ? 0u : LEADS_TO(pairs[run_places[item - 1u]]) + 1u;
-        for (; next <= row; ++next) indptr[next] = item;
-        if (item + 1u == count) for (next = row + 1u; next <= n; ++next) indptr[next] = count;
+    </%share:each_item>
+}
+
+// Where rows begin; those without edges where the next one does.
+__kernel KERNEL void coarsen_begins(
+    __global const pair_t *restrict pairs,      // [pair_count] sorted
+    __global const uint *restrict run_places,   // [count] where runs begin
+    const uint count,
+    const uint width,
+    const uint n,                               // new vertices
+    __global offset_t *restrict indptr)         // [n + 1] out
+{
+    <%share:each_item count="n + 1u">
+        uint low = 0u, high = count;
+        while (low < high) {
+            const uint middle = low + (high - low) / 2u;
+            if (LEADS_TO(pairs[run_places[middle]]) < item) low = middle + 1u;
+            else high = middle;
+        }
+        indptr[item] = low;
     </%share:each_item>
 }
 

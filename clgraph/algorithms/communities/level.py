@@ -316,12 +316,13 @@ class Levels:
             before = self.sums("weights_before", count)
             whole = self._sums.enqueue(log, sorted_weights, count, before)
         indices, weights = self.array(f"indices {side}", m), self.sums(f"weights {side}", m)
-        sizes = (np.uint32(m), np.uint32(count), np.uint32(width), np.uint32(new_n))
+        found = (pairs, run_places, np.uint32(m))
         sweeper = Sweeper(self.device, m, self.tallies.group_size)
         kernel = self.kernel("coarsen_rows", weighted=level.weighted, key=key)
-        sweeper.launch(
-            log, kernel, pairs, run_places, *sizes, before, whole, indptr, indices, weights
-        )
+        sizes = (np.uint32(count), np.uint32(width))
+        sweeper.launch(log, kernel, *found, *sizes, before, whole, indices, weights)
+        rows = (np.uint32(width), np.uint32(new_n), indptr)
+        self.launch(log, None, new_n + 1, "coarsen_begins", *found, *rows, key=key)
         return m, indices, weights
 
     def inherit(

@@ -36,11 +36,11 @@ MOST_LEVELS = 64
 # Of modularity, on the first level of the first iteration. On every other vertices that may move
 # are few, and a tenth is worth more than it takes.
 TOLERANCE = 1e-3
-# Of modularity, on any level: moves that gain no more are few, and taking communities apart for them
-# brings as much again, for most of the work of a level.
+# Of modularity, on any level: moves that gain no more are few, and taking communities apart for
+# them brings as much again, for most of the work of a level.
 REFINED_FROM = 1e-3
-# Of modularity: an iteration ends where whole communities that join each other gain no more, and all
-# where single vertices do in a later iteration.
+# Of modularity: an iteration ends where whole communities that join each other gain no more, and
+# all of it where single vertices do in a later iteration.
 SETTLED = 1e-4
 GOLDEN = 0x9E3779B9
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CLASSES", "PHASES", "Level", "Levels", "Order"]
 
 CLASSES = 8  # turns of a pass
-# Who has chosen does so again once this share of its edges, as a power of 1/2, is to others that moved.
+# Who has chosen does so again once this share of its edges, a power of 1/2, is to who has moved.
 SETTLED_BITS = 6
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group

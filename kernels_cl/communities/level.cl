@@ -37,11 +37,11 @@ __kernel KERNEL void level_start(
     __global const sum_t *restrict strengths,   // [n]
     __global uint *restrict labels,             // [n] in/out
     volatile __global sum_t *totals,            // [n] in/out, 0 on entry
-    __global sum_t *restrict changed)           // [n] out
+    __global uchar *restrict active)            // [n] out
 {
     <%share:each_item count="n">
         if (!given) labels[item] = item;
-        changed[item] = strengths[item];
+        active[item] = 1;
         if (given) sum_add_global(&totals[labels[item]], strengths[item]);
         else totals[item] = strengths[item];
     </%share:each_item>

@@ -6,9 +6,8 @@
 //
 // Choices are made from what was so before the turn, and sums are of whole numbers: nothing depends on
 // who is first.
-// Race: what has changed around a vertex is summed by several work-items, in whole numbers.
+// Race: marks of active vertices are stored by several work-items, all the same value.
 ${turns.declarations()}
-#define SETTLED_BITS ${settled_bits}u             // see SETTLED_BITS of level.py
 
 __kernel KERNEL void move_turns(
 ${table.parameters()}\
@@ -18,7 +17,7 @@ ${turns.parameters()}\
     __global const sum_t *restrict strengths,   // [n]
     __global uint *labels,                      // [n] in/out
     volatile __global sum_t *totals,            // [n] in/out: of communities
-    volatile __global sum_t *changed,           // [n] in/out: edges to who has moved since
+    __global uchar *active,                     // [n] in/out
     __global uint *targets)                     // [n] out: where to, or NO_KEY
 {
     ${lanes.setup()}
@@ -28,14 +27,14 @@ ${turns.parameters()}\
         const uint own = labels[${v}];
         const sum_t strength = strengths[${v}];
         const ulong share = SHARE(strength);
-        const int wanted = changed[${v}] > strength >> SETTLED_BITS;
+        const int wanted = active[${v}];
     </%def>
     <%def name="counted(u, v)">${u} != ${v}</%def>
     <%def name="key(u)">labels[${u}]</%def>
     <%def name="floor(kept)">PULL(${kept}) - PENALTY(share, totals[own] - strength)</%def>
     <%def name="score(key, sum)">if (${key} != own) tally_score = PULL(${sum}) - PENALTY(share, totals[${key}]);</%def>
     <%def name="chosen(v)">
-        changed[${v}] = 0;
+        active[${v}] = 0;
         if (best_key != NO_KEY) {
             gain += (ulong)(best_score - floor);
             ++moves;
@@ -51,7 +50,7 @@ ${turns.parameters()}\
         // Whoever moves too has its new label in targets, while labels may change now.
         const uint u = indices[${e}];
         const uint other = CLASS_OF(u) == turn && targets[u] != NO_KEY ? targets[u] : labels[u];
-        if (other != ${t}) sum_add_global(&changed[u], WEIGHT(${e}));
+        if (other != ${t}) active[u] = 1;
     </%def>
     <%def name="done(v, t, once)"></%def>
     </%turns:run>

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["CLASSES", "PHASES", "Level", "Levels", "Order"]
 
 CLASSES = 8  # turns of a pass
-# Who has chosen does so again once this share of its edges, a power of 1/2, is to who has moved.
-SETTLED_BITS = 6
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
 PHASES = {"CHOOSE": 1, "SCORE": 2, "SETTLE": 4, "APPLY": 8}  # of a turn
@@ -166,7 +164,6 @@ class Levels:
                 only=only,
                 weighted=weighted,
                 classes=CLASSES,
-                settled_bits=SETTLED_BITS,
                 long_row=LONG_ROW_ONE_LANE if lanes == 1 else LONG_ROW,
                 key=key,
                 chunk=self.chunk,
@@ -202,7 +199,7 @@ class Levels:
             level.strengths,
             level.labels,
             level.totals,
-            self.sums("changed", level.n),
+            self.array("active", level.n, np.uint8),
         )
 
     def chunks(self, level: Level) -> tuple[Any, ...]:

@@ -58,8 +58,8 @@ def moved(
         Of modularity, counted as above.
     """
     levels, n = turns.levels, level.n
-    changed, targets = levels.sums("changed", n), levels.array("targets", n)
-    args = (level.strengths, level.labels, level.totals, changed, targets)
+    active, targets = levels.array("active", n, np.uint8), levels.array("targets", n)
+    args = (level.strengths, level.labels, level.totals, active, targets)
     enough = int(tolerance * scale.unit)
     moves, before, done, gained = 0, n + 1, 0, 0
     while done < MOST_PASSES:

@@ -10,7 +10,7 @@ import pytest
 from community_graphs import CHECKSUMS, SEED, checksum, large_graphs
 
 import clgraph as cg
-from clgraph.algorithms.communities import detection, level, moving, turns
+from clgraph.algorithms.communities import detection, moving, turns
 from clgraph.algorithms.communities.scale import Scale, whole_weights
 from clgraph.algorithms.communities.verify import host_modularity, verify_communities
 from clgraph.engine import tallies
@@ -361,16 +361,6 @@ def test_few_moves_are_looked_for_longer(any_device, monkeypatch):
     assert asked[0] == pytest.approx(detection.TOLERANCE)
     assert len(asked) == len(found.stats.levels)
     np.testing.assert_allclose(asked[1:], detection.TOLERANCE / 10)
-
-
-@on_both
-def test_who_has_chosen_does_so_again_where_enough_has_changed(device, monkeypatch):
-    graph = named_graphs()["kron"]
-    found = cg.Leiden(graph, device=device).run()
-    assert max(one["passes"] for one in found.stats.levels) > 2
-    monkeypatch.setattr(level, "SETTLED_BITS", 0)  # more than all edges: nobody does
-    found = cg.Leiden(graph, device=device).run()
-    assert max(one["passes"] for one in found.stats.levels) <= 2
 
 
 @on_both

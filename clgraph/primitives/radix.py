@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device, DeviceTraits
 
-__all__ = ["RadixSort", "digit_passes"]
+__all__ = ["DIGIT_BITS", "RadixSort", "digit_passes"]
 
 DIGIT_BITS = 8
 DIGITS = 1 << DIGIT_BITS

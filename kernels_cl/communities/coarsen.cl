@@ -3,13 +3,15 @@
 <%namespace name="level" file="/communities/level.mako"/>\
 // A graph whose vertices are the communities, or parts of them, of another.
 //
-// Edges within a community become its loop; the others are listed as pairs of communities, which are
-// sorted elsewhere, and every run of equal pairs becomes an edge. No races: whatever several work-items
-// add to is atomic, of whole numbers.
+// Edges within a community become its loop; the others are listed by community, as pairs with the one
+// that they lead to. A stable sort by the latter alone brings them into the order of the edges in the
+// other direction, which are the same; every run of equal pairs becomes an edge. No races: whatever
+// several work-items add to is atomic, of whole numbers.
 ${level.declarations()}
 typedef ${key} pair_t;
+#define LEADS_TO(pair) ((uint)((pair) & (((pair_t)1 << width) - 1)))
 
-// How many edges of a row leave the community; what stays becomes the new vertex's loop.
+// How many edges leave each community; what stays becomes the new vertex's loop.
 __kernel KERNEL void coarsen_count(
 ${level.rows()}\
 ${level.chunk_parameters()}\
@@ -18,7 +20,7 @@ ${level.chunk_parameters()}\
     __global const uint *restrict numbers,      // [n] new vertex of a label
     __global const sum_t *restrict strengths,   // [n]
     __global const sum_t *restrict loops,       // [n]
-    volatile __global uint *leaving,            // [n] in/out, 0 on entry
+    volatile __global uint *leaving,            // [new n] in/out, 0 on entry
     volatile __global sum_t *new_strengths,     // [new n] in/out, 0 on entry
     volatile __global sum_t *new_loops)         // [new n] in/out, 0 on entry
 {
@@ -35,7 +37,7 @@ ${level.chunk_parameters()}\
         inner = lane_reduce_sum(inner);
         left = lane_reduce_add(left);
         if (lane_id() == 0u) {
-            if (left) ${"atomic_add(&leaving[row], left)" if part else "leaving[row] = left"};
+            if (left) atomic_add(&leaving[numbers[own]], left);
             if (${f"{part} == 0u" if part else "1"}) {
                 inner += loops[row];
                 sum_add_global(&new_strengths[numbers[own]], strengths[row]);
@@ -51,38 +53,29 @@ ${level.chunk_parameters()}\
     const uint n,
     __global const uint *restrict labels,       // [n]
     __global const uint *restrict numbers,      // [n]
-    volatile __global uint *places,             // [n] where the row's pairs begin; of hubs, in/out
-    const uint bits,                            // of a number
-    __global pair_t *restrict pairs,            // out
+    volatile __global uint *places,             // [new n] in/out: where pairs of each begin
+    const uint width,                           // bits of a number, in whole digits of the sort
+    __global pair_t *restrict pairs,            // out: from where, and in the low bits where to
     __global sum_t *restrict pair_weights)      // out, where there are weights
 {
     ${lanes.setup()}
     <%level:each_part args="part">
-        const uint own = labels[row];
-        const pair_t high = (pair_t)numbers[own] << bits;
-% if not part:
-        uint place = places[row];
-% endif
+        const uint own = labels[row], number = numbers[own];
         for (offset_t step = begin; step < row_end; step += LANES) {
             const offset_t e = step + lane_id();
             const uint other = e < row_end ? labels[indices[e]] : own;
             const lanemask_t leave = lane_ballot(other != own);
-% if part:
-            // In which order pairs are listed changes nothing: they are sorted.
+            // Which pair of a community is before which changes nothing.
             uint place = 0u;
-            if (lane_id() == 0u && leave) place = atomic_add(&places[row], lanemask_count(leave));
+            if (lane_id() == 0u && leave) place = atomic_add(&places[number], lanemask_count(leave));
             place = lane_shuffle(place, 0u);
-% endif
             if (other != own) {
                 const uint at = place + lanemask_count(leave & lane_mask_lt());
-                pairs[at] = high | numbers[other];
+                pairs[at] = (pair_t)number << width | numbers[other];
 % if weighted:
                 pair_weights[at] = WEIGHT(e);
 % endif
             }
-% if not part:
-            place += lanemask_count(leave);
-% endif
         }
     </%level:each_part>
 }
@@ -105,11 +98,9 @@ __kernel KERNEL void coarsen_rows(
     __global const uint *restrict run_places,   // [count] where runs begin
     const uint count,
     const uint pair_count,
-    const uint bits,
-    const uint n,                               // new vertices
+    const uint width,
     __global const sum_t *restrict before,      // [pair_count] sum of all weights before
     __global const sum_t *restrict all,         // [1] sum of all
-    __global offset_t *restrict indptr,         // [n + 1] out
     __global uint *restrict indices,            // [count] out
     __global sum_t *restrict weights)           // [count] out
 {
@@ -117,17 +108,32 @@ __kernel KERNEL void coarsen_rows(
         const uint place = run_places[item];
         const uint end = item + 1u < count ? run_places[item + 1u] : pair_count;
         const pair_t pair = pairs[place];
-        const uint row = (uint)(pair >> bits);
-        indices[item] = (uint)pair & ((1u << bits) - 1u);
+        indices[item] = (uint)(pair >> width);
 % if weighted:
         weights[item] = (end < pair_count ? before[end] : all[0]) - before[place];
 % else:
         weights[item] = end - place;
 % endif
-        // Rows without edges begin where the next one does.
-        uint next = item == 0u ? 0u : (uint)(pairs[run_places[item - 1u]] >> bits) + 1u;
-        for (; next <= row; ++next) indptr[next] = item;
-        if (item + 1u == count) for (next = row + 1u; next <= n; ++next) indptr[next] = count;
+    </%share:each_item>
+}
+
+// Where rows begin; those without edges where the next one does.
+__kernel KERNEL void coarsen_begins(
+    __global const pair_t *restrict pairs,      // [pair_count] sorted
+    __global const uint *restrict run_places,   // [count] where runs begin
+    const uint count,
+    const uint width,
+    const uint n,                               // new vertices
+    __global offset_t *restrict indptr)         // [n + 1] out
+{
+    <%share:each_item count="n + 1u">
+        uint low = 0u, high = count;
+        while (low < high) {
+            const uint middle = low + (high - low) / 2u;
+            if (LEADS_TO(pairs[run_places[middle]]) < item) low = middle + 1u;
+            else high = middle;
+        }
+        indptr[item] = low;
     </%share:each_item>
 }
 

@@ -128,24 +128,35 @@ __kernel KERNEL void level_copy(
     </%share:each_item>
 }
 
-// What the edges within communities weigh, of each work-item.
-__kernel KERNEL void level_inside(
+// What modularity is made of: edges within communities, and the squares of communities' totals.
+__kernel KERNEL void level_quality(
 ${level.rows()}\
     const uint n,
     __global const uint *restrict labels,       // [n]
     __global const sum_t *restrict loops,       // [n]
-    __global ulong *restrict inside)            // [SIMD groups] out
+    __global const sum_t *restrict totals,      // [n] of communities
+    __global ulong *restrict sums)              // [3 * SIMD groups] out: inside; squares' low 32 bits, and the rest
 {
     ${lanes.setup()}
-    ulong sum = 0;
+    ulong inside = 0, low = 0, high = 0;
     <%level:each_row>
         const uint own = labels[row];
-        if (lane_id() == 0u) sum += loops[row];
+        if (lane_id() == 0u) {
+            const ulong total = totals[row], square = total * total;
+            inside += loops[row];
+            low += square & 0xffffffffu;
+            high += square >> 32 | mul_hi(total, total) << 32;
+        }
         for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
             const uint u = indices[e];
-            if (u != row && labels[u] == own) sum += WEIGHT(e);
+            if (u != row && labels[u] == own) inside += WEIGHT(e);
         }
     </%level:each_row>
-    sum = lane_reduce_add_ulong(sum);
-    if (lane_id() == 0u) inside[get_global_id(0) / LANES] = sum;
+    inside = lane_reduce_add_ulong(inside);
+    if (lane_id() == 0u) {
+        __global ulong *const own_sums = sums + get_global_id(0) / LANES * 3;
+        own_sums[0] = inside;
+        own_sums[1] = low;
+        own_sums[2] = high;
+    }
 }

@@ -16,13 +16,14 @@ __kernel KERNEL void pieces_alone(
 
 __kernel KERNEL void pieces_join(
 ${level.rows()}\
+${level.chunk_parameters()}\
     const uint n,
     __global const uint *restrict labels,       // [n]
     volatile __global uint *pieces,             // [n] in/out
     volatile __global uint *changed)            // [1] in/out
 {
     ${lanes.setup()}
-    <%level:each_row>
+    <%level:each_part args="part">
         const uint own = labels[row], before = pieces[row];
         uint least = before;
         for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
@@ -31,8 +32,9 @@ ${level.rows()}\
         }
         least = lane_reduce_min(least);
         if (lane_id() == 0u && least < before) {
-            pieces[row] = min(least, pieces[least]);
+            least = min(least, pieces[least]);
+            ${"atomic_min(&pieces[row], least)" if part else "pieces[row] = least"};
             *changed = 1u;
         }
-    </%level:each_row>
+    </%level:each_part>
 }

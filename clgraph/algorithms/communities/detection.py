@@ -36,6 +36,12 @@ MOST_LEVELS = 64
 # Of modularity, on the first level of the first iteration. On every other vertices that may move
 # are few, and a tenth is worth more than it takes.
 TOLERANCE = 1e-3
+# Of modularity, on any level: moves that gain no more are few, and taking communities apart for
+# them brings as much again, for most of the work of a level.
+REFINED_FROM = 1e-3
+# Of modularity: an iteration ends where whole communities that join each other gain no more, and
+# all of it where single vertices do in a later iteration.
+SETTLED = 1e-4
 GOLDEN = 0x9E3779B9
 
 
@@ -129,7 +135,7 @@ class _Detection(Plan):
             From 0 on; decides who is asked first, and between what is equally good.
         iterations : int
             How often the whole is done, each time beginning with the communities found before;
-            ends before if nothing changes.
+            ends before if moves of single vertices gain no more than 0.0001 of modularity.
         verify : bool
             Whether to compute the modularity on the host too, and of Leiden to check that
             communities are connected, outside the times in the stats.
@@ -195,13 +201,14 @@ class _Detection(Plan):
         found: list[dict[str, int]],
         progress: Progress | None,
     ) -> float:
-        """Go through all levels until nothing changes; give the modularity."""
+        """Go through all levels until little changes; give the modularity."""
         found.clear()
         quality = 0.0
         for iteration in range(most):
-            quality, changed = self._iterate(log, scale, seed, iteration, found, progress)
-            if not changed:
+            better = self._iterate(log, scale, seed, iteration, found, progress)
+            if better is None:
                 break
+            quality = better
         return quality
 
     def _iterate(
@@ -212,10 +219,10 @@ class _Detection(Plan):
         iteration: int,
         found: list[dict[str, int]],
         progress: Progress | None,
-    ) -> tuple[float, bool]:
-        """Go through all levels once; give the modularity, and whether a vertex moved."""
+    ) -> float | None:
+        """Go through all levels once; give the modularity, or None if that is left as it was."""
         levels, turns, level = self._levels, self._turns, self._first
-        given, changed = iteration > 0, False
+        given = iteration > 0
         for depth in range(MOST_LEVELS):
             sown = (seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32
 
@@ -225,8 +232,9 @@ class _Detection(Plan):
             turns.order(log, level, sown)
             levels.start(log, level, given=given)
             tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
-            passes, moves = moved(log, turns, level, scale, tolerance=tolerance, report=report)
-            changed = changed or moves > 0
+            passes, moves, gain = moved(
+                log, turns, level, scale, tolerance=tolerance, report=report
+            )
             found.append(
                 {
                     "iteration": iteration,
@@ -236,24 +244,31 @@ class _Detection(Plan):
                     "moves": moves,
                 }
             )
+            if gain <= SETTLED and iteration > 0 and depth == 0:
+                return None
+            # Vertices that are whole communities hardly join others: nor will what they make.
+            if gain <= SETTLED and depth > 0 and not given:
+                break
             parts = level.labels
-            if self._refines:
+            refines = self._refines and gain > REFINED_FROM
+            if refines:
                 parts = refined(log, turns, level, scale, report=report)
+            elif self._refines:
+                parts = levels.pieces(log, level)
             side = "odd" if depth % 2 else "even"
             made, numbers = levels.coarser(log, level, parts, side)
             if made.n == level.n or depth + 1 == MOST_LEVELS:
                 break
             self._follow(log, parts, numbers, begun=depth > 0, numbered=True)
-            if self._refines:
+            if refines:
                 levels.inherit(log, level, made, parts, numbers)
-            level, given = made, self._refines
+            level, given = made, refines
         if self._refines:
             self._part(log, level)
         quality = self._quality(log, level, scale)
         self._follow(log, level.labels, level.labels, begun=depth > 0, numbered=False)
-        if iteration == 0 or changed:
-            self._levels.copy(log, self._places, self._first.labels, self.graph.n)
-        return quality, changed
+        self._levels.copy(log, self._places, self._first.labels, self.graph.n)
+        return quality
 
     def _follow(
         self, log: SweepLog, labels: Allocation, numbers: Allocation, *, begun: bool, numbered: bool
@@ -277,9 +292,8 @@ class _Detection(Plan):
         levels.start(log, level, given=True)
 
     def _quality(self, log: SweepLog, level: Level, scale: Scale) -> float:
-        inside = self._levels.inside(log, level)
-        shares = level.totals.read(level.n).astype(np.float64) / scale.total
-        return inside / scale.total - scale.resolution * float(np.dot(shares, shares))
+        inside, squares = self._levels.quality(log, level)
+        return inside / scale.total - scale.resolution * (squares / scale.total**2)
 
 
 @documented(Plan)

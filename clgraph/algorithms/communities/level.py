@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.device import Memory, load
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies, Tally
-from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.radix import DIGIT_BITS, RadixSort, digit_passes
 from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
@@ -246,14 +246,14 @@ class Levels:
         strengths, loops = self.sums(f"strengths {side}", new_n), self.sums(f"loops {side}", new_n)
         strengths.clear()
         loops.clear()
-        places = self.array("places", n)
+        places = self.array("places", new_n)
         mapping = (np.uint32(n), labels, numbers)
         held = (level.strengths, level.loops)
         places.clear()
         chunks = self.chunks(level)
         args = (*chunks, *mapping, *held, places, strengths, loops)
         self.launch(log, level, n, "coarsen_count", *args)
-        count = int(self._scan.enqueue(log, places, n, places).read()[0])
+        count = int(self._scan.enqueue(log, places, new_n, places).read()[0])
         indptr = self.array(f"indptr {side}", new_n + 1)
         m = 0
         indices = self.array(f"indices {side}", 1)
@@ -288,19 +288,20 @@ class Levels:
         (n, labels, numbers), places = given
         count, new_n = counts
         bits = max((new_n - 1).bit_length(), 1)
-        word: Any = np.uint32 if 2 * bits <= 32 else np.uint64
+        width = DIGIT_BITS * digit_passes(bits)
+        word: Any = np.uint32 if width + bits <= 32 else np.uint64
         key = "uint" if word is np.uint32 else "ulong"
         pairs = self.array(f"pairs {key}", count, word)
         pair_weights = self.sums("pair_weights", count if level.weighted else 1)
         args = (*self.chunks(level), n, labels, numbers, places)
-        args += (np.uint32(bits), pairs, pair_weights)
+        args += (np.uint32(width), pairs, pair_weights)
         self.launch(log, level, level.n, "coarsen_pairs", *args, key=key)
         value = self.sum_type if level.weighted else None
         if (word, value) not in self._sorts:
             self._sorts[word, value] = RadixSort(self.device, word, value)
         sort = self._sorts[word, value]
         held = pair_weights if level.weighted else None
-        pairs, sorted_weights = sort.enqueue(log, pairs, count, held, bits=2 * bits)
+        pairs, sorted_weights = sort.enqueue(log, pairs, count, held, bits=bits)
         begins = self.array("run_begins", count, np.uint8)
         all_places, run_places = self.array("pair_places", count), self.array("run_places", count)
         runs = (pairs, np.uint32(count), begins, all_places)
@@ -312,12 +313,13 @@ class Levels:
             before = self.sums("weights_before", count)
             whole = self._sums.enqueue(log, sorted_weights, count, before)
         indices, weights = self.array(f"indices {side}", m), self.sums(f"weights {side}", m)
-        sizes = (np.uint32(m), np.uint32(count), np.uint32(bits), np.uint32(new_n))
+        found = (pairs, run_places, np.uint32(m))
         sweeper = Sweeper(self.device, m, self.tallies.group_size)
         kernel = self.kernel("coarsen_rows", weighted=level.weighted, key=key)
-        sweeper.launch(
-            log, kernel, pairs, run_places, *sizes, before, whole, indptr, indices, weights
-        )
+        sizes = (np.uint32(count), np.uint32(width))
+        sweeper.launch(log, kernel, *found, *sizes, before, whole, indices, weights)
+        rows = (np.uint32(width), np.uint32(new_n), indptr)
+        self.launch(log, None, new_n + 1, "coarsen_begins", *found, *rows, key=key)
         return m, indices, weights
 
     def inherit(
@@ -336,8 +338,8 @@ class Levels:
         args = (n, level.labels, parts, numbers, least, made.labels)
         self.launch(log, None, level.n, "coarsen_inherit", *args)
 
-    def parted(self, log: SweepLog, level: Level) -> None:
-        """Give labels to what hangs together within communities, by the least vertex of each."""
+    def pieces(self, log: SweepLog, level: Level) -> Allocation:
+        """Find what hangs together within communities; give the least vertex of each."""
         n = np.uint32(level.n)
         pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
         self.launch(log, None, level.n, "pieces_alone", n, pieces)
@@ -345,8 +347,14 @@ class Levels:
         while more:
             changes.clear()
             for _ in range(ROUNDS_UNSEEN):
-                self.launch(log, level, level.n, "pieces_join", n, level.labels, pieces, changes)
+                args = (*self.chunks(level), n, level.labels, pieces, changes)
+                self.launch(log, level, level.n, "pieces_join", *args)
             more = bool(changes.read()[0])
+        return pieces
+
+    def parted(self, log: SweepLog, level: Level) -> None:
+        """Give labels to what hangs together within communities."""
+        n, pieces = np.uint32(level.n), self.pieces(log, level)
         numbers, _ = self.numbered(log, level, pieces)
         ends = (np.uint32(0), np.uint32(1), pieces, numbers, level.labels)
         self.launch(log, None, level.n, "level_follow", n, *ends)
@@ -355,12 +363,14 @@ class Levels:
         """Copy words."""
         self.launch(log, None, n, "level_copy", np.uint32(n), source, target)
 
-    def inside(self, log: SweepLog, level: Level) -> int:
-        """Sum what edges within communities weigh, from both ends."""
+    def quality(self, log: SweepLog, level: Level) -> tuple[int, int]:
+        """Sum what edges within communities weigh, from both ends, and squares of totals."""
         lanes = self.device.traits.lanes
         sweeper = Sweeper(self.device, level.n * lanes, self.tallies.group_size)
         units = sweeper.groups * self.tallies.group_size // lanes
-        inside = self.array("inside", units, np.uint64)
-        args = (np.uint32(level.n), level.labels, level.loops, inside)
-        self.launch(log, level, level.n, "level_inside", *args)
-        return int(inside.read(units).sum(dtype=np.uint64))
+        sums = self.array("quality", 3 * units, np.uint64)
+        args = (np.uint32(level.n), level.labels, level.loops, level.totals, sums)
+        self.launch(log, level, level.n, "level_quality", *args)
+        found = sums.read(3 * units).reshape(units, 3).sum(axis=0, dtype=np.uint64)
+        inside, low, high = (int(one) for one in found)
+        return inside, (high << 32) + low

@@ -30,7 +30,7 @@ def moved(
     *,
     tolerance: float,
     report: Callable[[], None],
-) -> tuple[int, int]:
+) -> tuple[int, int, float]:
     """Move vertices between communities until a pass gains less than a tolerance.
 
     Vertices of one class move at once. What each gains is counted as if it moved alone: neighbours
@@ -54,12 +54,14 @@ def moved(
     -------
     passes, moves : int
         How many there were.
+    gain : float
+        Of modularity, counted as above.
     """
     levels, n = turns.levels, level.n
     active, targets = levels.array("active", n, np.uint8), levels.array("targets", n)
     args = (level.strengths, level.labels, level.totals, active, targets)
     enough = int(tolerance * scale.unit)
-    moves, before, done = 0, n + 1, 0
+    moves, before, done, gained = 0, n + 1, 0, 0
     while done < MOST_PASSES:
         found = turns.passes(
             log,
@@ -75,13 +77,14 @@ def moved(
         for gain, movers in found:
             done += 1
             moves += movers
+            gained += gain
             if not movers or gain <= enough:
-                return done, moves
+                return done, moves, gained / scale.unit
             fewer, before = movers < before, movers
             if not fewer:
                 turns.order(log, level, (level.seed + OTHER_CLASSES) % 2**32)
                 break
-    return MOST_PASSES, moves
+    return MOST_PASSES, moves, gained / scale.unit
 
 
 def refined(

@@ -167,6 +167,7 @@ def test_communities_are_parted_into_what_hangs_together(device):
         labels[path] = label
     plan._first.labels.write(labels)
     log = SweepLog()
+    plan._turns.order(log, plan._first, 1)
     plan._levels.parted(log, plan._first)
     log.wait()
     found = plan._first.labels.read(180)

@@ -1,0 +1,153 @@
+"""What a device of a cluster holds that searches with others without the host in between."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.cluster.parts.bits import BitPart
+from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS, SEEN
+from clgraph.device import Pinned, resident_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyopencl as cl
+    from numpy.typing import NDArray
+
+    from clgraph.cluster.config import PartitionPlan
+    from clgraph.cluster.parts.share import Share
+    from clgraph.device.programs.kernel import Argument
+
+__all__ = ["LEVELS_A_LAUNCH", "MailboxPart"]
+
+# A launch ends after so many levels, some tens of milliseconds, so that others get at the device.
+LEVELS_A_LAUNCH = 1024
+# Polls of a barrier's word; a mailbox is polled a quarter as often, over the bus and thus slower.
+SPIN_LIMIT, CPU_SPIN_LIMIT = 1 << 22, 1 << 31
+
+LINE = 32  # words of 32 bits
+BARRIER_WORDS = 3 * LINE  # GRID_BARRIER_WORDS of templates/grid/barrier.mako
+# What all devices decided alike, and the barrier of a device's groups.
+_DECISIONS = ("PULLS", "LISTS", "HAVING", "ENDED", "DECIDED", "HUBS_BEFORE")
+DECISION_WORDS = {name: BIN_LENGTHS + place for place, name in enumerate(_DECISIONS)}
+DECISION_WORDS["MEETING"] = BIN_LENGTHS + BIN_STRIDE
+FAILED = DECISION_WORDS["MEETING"] + 2 * LINE
+
+LOG_LEVELS, LOG_WORDS = 2 * LEVELS_A_LAUNCH, 4
+MAILBOX_WORDS = {
+    "BOX_READY": 0,  # of which level it holds what was found
+    "BOX_COUNTED": LINE,  # of which level these are the counts
+    "BOX_VERTICES": 2 * LINE,
+    "BOX_EDGES": 2 * LINE + 2,
+    "BOX_HUBS": 2 * LINE + 4,
+    "BOX_LOG": 3 * LINE,  # by level: vertices, whether it pulled, bytes put down, nanoseconds
+    "LOG_LEVELS": LOG_LEVELS,
+    "LOG_WORDS": LOG_WORDS,
+    "BOX_FOUND": 3 * LINE + LOG_LEVELS * LOG_WORDS,
+}
+
+
+class MailboxPart(BitPart):
+    """A part whose device reads in host memory what the others found, level by level.
+
+    Attributes
+    ----------
+    address : int
+        Of its mailbox.
+    """
+
+    def __init__(
+        self, share: Share, partition_plan: PartitionPlan, *where: Any, **common: Any
+    ) -> None:
+        super().__init__(share, partition_plan, *where, **common)
+        self._facts = share.facts
+        words = MAILBOX_WORDS["BOX_FOUND"] + self.map_bytes // 4
+        self._mailbox = Pinned(self.device, words, np.uint32).array
+        self._mailbox[:] = 0
+        self.address = int(self._mailbox.ctypes.data)
+        bits = self.config.word_bits
+        bounds = [*(owned.first // bits for owned in self.owners), self._words]
+        self._bounds = self._memory.upload("word_bounds", np.array(bounds, np.uint32))
+        plan = partition_plan
+        kernel, groups = self._kernel(
+            "bfs/parts_levels.cl",
+            "bfs_parts_levels",
+            self.config,
+            words=PART_WORDS | DECISION_WORDS,
+            peers=self._parts - 1,
+            rule=SimpleNamespace(gamma=plan.gamma, beta=plan.beta, one_way=plan.one_way),
+            mailbox_words=MAILBOX_WORDS,
+        )
+        # Its groups wait for each other.
+        resident = resident_groups(self.device, kernel, self.config.group_size)
+        self._levels = kernel, min(groups, resident)
+        self._others: tuple[np.uint64, ...] = ()
+
+    @staticmethod
+    def _state_words(parts: int) -> int:  # noqa: ARG004 - nothing is kept for each
+        """How many words of counters there are."""
+        return DECISION_WORDS["MEETING"] + BARRIER_WORDS
+
+    def link(self, addresses: Sequence[int]) -> None:
+        """Say where the mailboxes of all ranks are."""
+        self._others = tuple(
+            np.uint64(address) for rank, address in enumerate(addresses) if rank != self.rank
+        )
+
+    def run_levels(self, first: int, past: int, stamp: int, own_edges: int) -> cl.Event:
+        """Enqueue the levels from `first` on, and a look at what came of them.
+
+        Parameters
+        ----------
+        first, past : int
+            Distances of the frontiers that are expanded.
+        stamp : int
+            A number that no level of any launch had, nor do the next ones.
+        own_edges : int
+            Of the source, if it is here.
+        """
+        facts = self._facts
+        back: tuple[Argument, ...] = self._back if self.config.pull else ()
+        boxes: tuple[Argument, ...] = (np.uint64(self.address), *self._others)
+        numbers: tuple[Argument, ...] = (
+            *(np.uint32(self.rank), np.uint32(first), np.uint32(past), np.uint32(stamp)),
+            *(np.uint64(own_edges), np.uint32(facts.n), np.uint64(facts.m)),
+            *(np.uint32(self._partition_plan.hubs), np.uint32(self._spin_limit)),
+        )
+        self._launch(
+            self._levels,
+            *(self._indptr, self._indices, *back, *self._line, self._n, self._all_words),
+            *(self._first_word, self._own_words, self._bounds, self._reached, self._found),
+            *(self.list, self.distances, self.predecessors, self._frontier, self._hubs),
+            *(self._floor, self._state),
+            *boxes,
+            *numbers,
+        )
+        event = self.look()
+        self.device.queue.flush()
+        return event
+
+    @property
+    def _spin_limit(self) -> int:
+        return CPU_SPIN_LIMIT if self.device.traits.is_cpu else SPIN_LIMIT
+
+    @property
+    def missed(self) -> bool:
+        """Whether another device or group did not come in time, as of the last look."""
+        return bool(self._mirror.words[FAILED - SEEN])
+
+    @property
+    def decided(self) -> tuple[int, bool]:
+        """Which level was decided on last, and whether nothing is there, as of the last look."""
+        words = self._mirror.words
+        last, ended = (DECISION_WORDS[name] - SEEN for name in ("DECIDED", "ENDED"))
+        return int(words[last]), bool(words[ended])
+
+    def noted(self, first: int, past: int) -> NDArray[np.uint32]:
+        """Give what this device noted of levels, uint32 [levels, 4]; see `MAILBOX_WORDS`."""
+        begin = MAILBOX_WORDS["BOX_LOG"]
+        log = self._mailbox[begin : begin + LOG_LEVELS * LOG_WORDS].reshape(-1, LOG_WORDS)
+        return log[np.arange(first, past) % LOG_LEVELS].copy()

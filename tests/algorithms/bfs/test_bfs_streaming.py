@@ -27,13 +27,7 @@ LIMIT = "CLGRAPH_MEMORY_LIMIT"
 @pytest.fixture
 def copied(monkeypatch):
     """Have rows copied although the device could read them in place, as those of a card are."""
-    prepare = Streamed._prepare
-
-    def other(self, chunk_bytes):
-        self.way = "copied"
-        prepare(self, chunk_bytes)
-
-    monkeypatch.setattr(Streamed, "_prepare", other)
+    monkeypatch.setattr(Streamed, "_reads_in_place", lambda _: False)
 
 
 @pytest.mark.runtimes("intel", "pocl")
@@ -46,6 +40,26 @@ def test_rows_are_read_in_place(device):
                 check_search(graph, source, result)
             assert result.stats.partition == "in place"
             assert result.stats.per_level["sent_bytes"].sum() == 0
+    check_star(device)
+
+
+@pytest.mark.runtimes("intel", "pocl")
+def test_rows_are_read_by_their_address(device, monkeypatch):
+    """As cards get at pinned memory."""
+    monkeypatch.setattr(Streamed, "_is_addressed", lambda _: True)
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = Streamed(graph, device, predecessors=True)
+        assert isinstance(plan._indices, np.uint64)
+        for source in sources:
+            check_search(graph, source, plan.search(source, graph.n))
+    check_star(device)
+
+
+def check_star(device):
+    star = cg.generate.star(5000)  # whose middle is shared out among all work-groups
+    plan = cg.BFS(star, True, device=device, memory="stream")
+    for source in (0, 1, star.n - 1):
+        check_search(star, source, plan.run(source, verify=True))
 
 
 @pytest.mark.usefixtures("copied")

@@ -12,6 +12,7 @@ from clgraph.cluster.exchange import BitExchange
 from clgraph.cluster.parts.mailboxes import LEVELS_A_LAUNCH, MailboxPart
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -51,7 +52,21 @@ class MailboxExchange(BitExchange):
         self.host_runs = False
 
     def prepare(self) -> Generator[Any, Any, None]:
-        """Learn where the others' mailboxes are."""
+        """Learn where the others' mailboxes are.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the device knows no addresses of the host.
+        """
+        traits = self.part.device.traits
+        # Pinned memory of any context has its address on the host on NVIDIA's cards.
+        if not traits.is_cpu and traits.memory_ops != "ptx":
+            raise InvalidArgumentError(
+                "transfers='mailboxes' needs devices on which host memory has the address that it "
+                f"has on the host, a processor's or NVIDIA's cards, not {self.part.device.name}; "
+                "leave it out."
+            )
         addresses = yield AllGather.of(self.part.address)
         self.part.link(addresses[:, 0].tolist())
 

@@ -202,11 +202,6 @@ class Together(Communicator):
         self.size = len(self.devices)
         self.ranks = tuple(range(self.size))
         meets = transfers == "mailboxes"
-        if meets and not all(has_host_addresses(device) for device in devices):
-            raise InvalidArgumentError(
-                "transfers='mailboxes' needs devices on which host memory has the address that it "
-                "has on the host: a processor's, or NVIDIA's cards; leave it out."
-            )
         self.transport = Transport(self.devices, None if meets else transfers)
         self.meets = meets and 2 <= self.size <= MOST_MEETING
 
@@ -230,11 +225,6 @@ class Together(Communicator):
         self.transport.settle()
         for device in self.devices:
             device.queue.finish()
-
-
-def has_host_addresses(device: Device) -> bool:
-    """Whether kernels get at pinned memory of any context by its address on the host."""
-    return device.traits.is_cpu or device.traits.memory_ops == "ptx"
 
 
 def messages_of(requests: Sequence[Mail]) -> list[Message]:

@@ -310,7 +310,7 @@ class DividedBFS(BFS):
         what is exchanged goes through the host's. Default is directly wherever that can be. With
         mailboxes bits are exchanged without the host, by kernels that read each other's finds in
         its memory, by addresses that are the same for all: on a processor, and NVIDIA's cards if
-        each is another. It needs kernels of all devices to run at once.
+        each is another, where that is the default. It needs kernels of all devices to run at once.
 
     Attributes
     ----------

@@ -186,7 +186,7 @@ class Together(Communicator):
         One for each rank; a device that is named several times has as many.
     transfers : {"direct", "host", "mailboxes"}, optional
         See `Transport`; and whether bits are exchanged by kernels that wait for each other, which
-        must then run at once.
+        must then run at once. Default is that on NVIDIA's cards, each another.
 
     Attributes
     ----------
@@ -203,6 +203,7 @@ class Together(Communicator):
         self.ranks = tuple(range(self.size))
         meets = transfers == "mailboxes"
         self.transport = Transport(self.devices, None if meets else transfers)
+        meets = meets or (transfers is None and may_meet(self.devices))
         self.meets = meets and 2 <= self.size <= MOST_MEETING
 
     def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
@@ -225,6 +226,17 @@ class Together(Communicator):
         self.transport.settle()
         for device in self.devices:
             device.queue.finish()
+
+
+def may_meet(devices: Sequence[Device]) -> bool:
+    """Whether kernels on all these devices run at once and read the same host memory.
+
+    A device that is named twice might run one kernel after the other.
+    """
+    cards = {device.cl.int_ptr for device in devices}
+    return len(cards) == len(devices) and all(
+        device.traits.memory_ops == "ptx" for device in devices
+    )
 
 
 def messages_of(requests: Sequence[Mail]) -> list[Message]:

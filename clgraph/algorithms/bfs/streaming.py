@@ -156,12 +156,22 @@ class Streamed:
         self._prepare(chunk_bytes)
 
     def _reads_in_place(self) -> bool:
-        """Whether kernels read rows where they are."""
-        return self.device.traits.is_cpu
+        """Whether kernels read rows where they are.
+
+        A card reads pinned memory over the bus, only the rows that it wants, if there is room for
+        their offsets; a mapped file has to pass through the host.
+        """
+        graph, device = self._graph, self.device
+        mapped = isinstance(graph.indices.base, np.memmap)
+        # A word of each array, two of what carries parents, and offsets, which chunks bring along.
+        vertex_bytes = (20 if self._tree else 12) + offsets_dtype(graph.m).itemsize
+        fits = 4 * graph.m <= device.traits.max_alloc_bytes
+        fits = fits and vertex_bytes * graph.n < Memory(device).free_bytes
+        return device.traits.is_cpu or (self._is_addressed() and fits and not mapped)
 
     def _is_addressed(self) -> bool:
         """Whether kernels get at rows by an address, which pinned memory has on NVIDIA's cards."""
-        return not self.device.traits.is_cpu
+        return self.device.traits.memory_ops == "ptx"
 
     @property
     def degrees(self) -> NDArray[Any]:

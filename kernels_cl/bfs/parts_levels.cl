@@ -141,6 +141,13 @@ void bfs_parts_levels(
             all = all && box_wait(BOX(box${peer}) + BOX_READY, stamp, spin_limit / 4u);
             % endfor
             if (!all) atomic_or(&meeting[GRID_BARRIER_FAILED], 1u);
+            // Reads of one word of the host's follow each other, each over the bus: 8 ms if all work-items of
+            // an H100 ask. So one asks for all.
+            if (lists) {
+                % for peer in range(peers):
+                state[LISTED + ${peer}u] = load_system(BOX_LIST(box${peer}));
+                % endfor
+            }
             // Nobody looks at these before the next barrier, nor after it at what they were.
             listed[0] = 0;
             const uint slot = level & 1u;
@@ -150,7 +157,7 @@ void bfs_parts_levels(
         if (lists) {
             % for peer in range(peers):
             if (having >> (${peer}u + (${peer}u >= rank)) & 1u) {
-                const uint theirs = min(load_system(BOX_LIST(box${peer})), (uint)(map_bytes / 4) - 1u);
+                const uint theirs = min(load_relaxed(state + LISTED + ${peer}u), (uint)(map_bytes / 4) - 1u);
                 <%share:each_item count="theirs">
                     const uint v = load_system(BOX_LIST(box${peer}) + 1u + item);
                     WORD_OR(&found[v >> WORD_SHIFT], WORD_BIT(v));

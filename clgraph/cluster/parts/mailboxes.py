@@ -33,6 +33,8 @@ BARRIER_WORDS = 3 * LINE  # GRID_BARRIER_WORDS of templates/grid/barrier.mako
 # What all devices decided alike, and the barrier of a device's groups.
 _DECISIONS = ("PULLS", "LISTS", "HAVING", "ENDED", "DECIDED", "HUBS_BEFORE")
 DECISION_WORDS = {name: BIN_LENGTHS + place for place, name in enumerate(_DECISIONS)}
+# How long each of the others' lists is: of a word of the host's only one work-item may ask.
+DECISION_WORDS["LISTED"] = BIN_LENGTHS + BIN_STRIDE // 2
 DECISION_WORDS["MEETING"] = BIN_LENGTHS + BIN_STRIDE
 FAILED = DECISION_WORDS["MEETING"] + 2 * LINE
 

@@ -49,6 +49,7 @@ class MailboxExchange(BitExchange):
     def __init__(self, *of: Any, **options: Any) -> None:
         super().__init__(*of, **options)
         self._stamp = 1
+        self._broken_off = True  # barriers are not cleared yet
         self.host_runs = False
 
     def prepare(self) -> Generator[Any, Any, None]:
@@ -91,14 +92,14 @@ class MailboxExchange(BitExchange):
         stamps = yield AllGather.of(self._stamp)
         self._stamp = int(stamps.max())
         begun = time.perf_counter()
-        part.begin(source)
-        own = part.owned.number(source)
-        own_edges = int(part.degrees[own]) if own < part.owned.count else 0
+        if self._broken_off:
+            part.clear()
+        self._broken_off = True
         noted: list[NDArray[np.int64]] = []
-        first, launches, ended = 0, self._ranks, False
+        first, launches, ended = 0, 0, False
         while not ended:
             past = min(first + LEVELS_A_LAUNCH, limit)
-            event = part.run_levels(first, past, self._stamp, own_edges)
+            event = part.run_levels(source, first, past, self._stamp)
             self._stamp += past - first + 1
             launches += self._ranks
             missed = yield AllGather(lambda: np.array([part.missed], np.int64), [event])
@@ -109,6 +110,7 @@ class MailboxExchange(BitExchange):
             ended = nothing_new or last >= limit
             noted.append(part.noted(first, last + ended).astype(np.int64))
             first = last
+        self._broken_off = False
         seconds = time.perf_counter() - begun
         notes = np.concatenate(noted)
         put = yield AllGather(lambda: notes[:, 2])

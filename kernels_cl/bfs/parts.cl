@@ -51,37 +51,7 @@ void bfs_parts_begin(
     __global entry_t *hubs,
     __global uint *state)                           // [state_words] out: see stage.mako
 {
-    const int here = own_source < n;
-    const offset_t row = here ? indptr[own_source] : 0;
-    const uint degree = here ? (uint)(indptr[own_source + 1] - row) : 0u;
-    const int is_hub = here && degree >= ${config.hub_degree or 2**32 - 1}u;
-    {
-    <%share:each_item count="n">
-        distances[item] = item == own_source ? 0 : UNREACHED;
-    </%share:each_item>
-    }
-    {
-    <%share:each_item count="tree">
-        predecessors[item] = item == root ? (int)source : UNREACHED;
-    </%share:each_item>
-    }
-    {
-    <%share:each_item count="words">
-        found[item] = item == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
-        % if exchange == "bits":
-        reached[item] = found[item];
-        % endif
-    </%share:each_item>
-    }
-    {
-    <%share:each_item count="state_words">
-        state[item] = item == NEXT ? here && !is_hub : item == NEXT_HUBS && is_hub;
-    </%share:each_item>
-    }
-    % if exchange == "bits":
-    if (get_global_id(0) == 0) listed[0] = 0;
-    % endif
-    if (get_global_id(0) == 0 && here) (is_hub ? hubs : frontier)[0] = MAKE_ENTRY(own_source, row, degree);
+    ${steps.beginning("root", "state_words")}
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))

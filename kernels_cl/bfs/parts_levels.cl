@@ -22,7 +22,8 @@
 // mailbox that somebody still reads, and all decide alike, each by the counts of all.
 //
 // Races: none beside those of bfs/parts.cl; a mailbox is read past caches, once its word is there.
-// Waiting: by one work-item of each device, bounded; who waits in vain fails the barrier of its groups.
+// Waiting: by one work-item of each device, bounded; who waits in vain fails the barrier of its groups, and
+// does not say at the end that the launch is done.
 
 ${lanes.vocabulary()}
 ${memory.vocabulary()}
@@ -67,13 +68,15 @@ void bfs_parts_levels(
     const ulong box${peer},                         // and the others', by rank
     % endfor
     const uint rank,
-    const uint first_level,
-    const uint past_level,
-    const uint first_stamp,                         // of first_level; no launch before had it or a later one
-    const ulong own_edges,                          // of the source, where it is here and first_level is 0
+    const uint tree,                                // entries of `predecessors`, 0 where there is none
     const uint n_all,
     const ulong m_all,
     const uint hubs_all,
+    const uint first_level,
+    const uint past_level,
+    const uint first_stamp,                         // of first_level; no launch before had it or a later one
+    const uint source,                              // where a search begins, if first_level is 0
+    const uint own_source,                          // its number here, n where it is another's
     const uint spin_limit)
 {
     ${lanes.setup()}
@@ -97,7 +100,9 @@ void bfs_parts_levels(
     group_barrier();   // counters of the group's own queue are cleared
     % endif
     if (first_level == 0) {
-        if (leads && !${mailbox.decided("state[NEXT] + state[NEXT_HUBS]", "own_edges", "first_stamp", "0u")}) atomic_or(&meeting[GRID_BARRIER_FAILED], 1u);
+        ${steps.beginning("source", "MEETING")}
+        if (!grid_barrier(meeting, spin_limit)) return;
+        if (leads && !${mailbox.decided("(uint)here", "degree", "first_stamp", "0u")}) atomic_or(&meeting[GRID_BARRIER_FAILED], 1u);
         if (!grid_barrier(meeting, spin_limit)) return;
     }
     for (uint level = first_level; level < past_level && !load_relaxed(state + ENDED); ++level) {
@@ -110,25 +115,27 @@ void bfs_parts_levels(
             const uint slot = level & 1u;
             % if config.pull:
             if (pulls) {
-                ${steps.pulling()}
+                ${steps.pulling(mailbox.put)}
             } else
             % endif
             if (sends) {
                 ${steps.expansion()}
             }
         }
-        if (!grid_barrier(meeting, spin_limit)) return;
-        // Put it down for the others: its own words of what it pulled, all of what it pushed.
-        const uint count = lists ? listed[0] : 0u;
-        if (sends && lists) {
-            <%share:each_item count="count + 1u">
-                BOX_LIST(own_box)[item] = listed[item];
-            </%share:each_item>
-        } else if (sends) {
-            const uint put_first = pulls ? first_word : 0u, put_words = pulls ? own_words : words;
-            <%share:each_item count="put_words">
-                BOX_BITS(own_box)[put_first + item] = found[put_first + item];
-            </%share:each_item>
+        // Put it down for the others; pulled words already are, each as it was stored.
+        uint count = 0;
+        if (!pulls) {
+            if (!grid_barrier(meeting, spin_limit)) return;
+            count = lists ? listed[0] : 0u;
+            if (sends && lists) {
+                <%share:each_item count="count + 1u">
+                    BOX_LIST(own_box)[item] = listed[item];
+                </%share:each_item>
+            } else if (sends) {
+                <%share:each_item count="words">
+                    BOX_BITS(own_box)[item] = found[item];
+                </%share:each_item>
+            }
         }
         fence_system();
         if (!grid_barrier(meeting, spin_limit)) return;
@@ -183,5 +190,11 @@ void bfs_parts_levels(
         const uint slot = (level + 1u) & 1u;
         if (leads && !${mailbox.decided("state[NEXT + slot * SLOT_STRIDE] + state[NEXT_HUBS + slot * SLOT_STRIDE]", "*(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE)", "stamp", "level + 1u")}) atomic_or(&meeting[GRID_BARRIER_FAILED], 1u);
         if (!grid_barrier(meeting, spin_limit)) return;
+    }
+    if (leads && !load_relaxed(meeting + GRID_BARRIER_FAILED)) {
+        box[BOX_ENDED] = state[ENDED];
+        box[BOX_DECIDED] = state[DECIDED];
+        box[BOX_OVERFLOWED] = state[OVERFLOWED];
+        store_release_system(box + BOX_DONE, first_stamp);
     }
 }

@@ -1,6 +1,7 @@
 ## parts_mailbox: what devices read of each other in host memory, and what they decide by it.
 ##
 ## decided, merged   expressions: of one work-item, whether all were heard of; of a word, what is new
+## put               a statement: a word that was pulled goes to this device's mailbox
 ## In scope          memory and system vocabularies, state words, peers, rule, mailbox_words; where they are
 ##                   called, own_box and box0, box1, ... (addresses), reached, found, rank and numbers of
 ##                   the graph
@@ -105,3 +106,4 @@ static int decide(volatile __global uint *state, const ulong own_box,
 
 <%def name="decided(vertices, edges, stamp, level)" buffered="True">decide(state, own_box, ${"".join(f"box{peer}, " for peer in range(peers))}${vertices}, ${edges}, rank, ${stamp}, ${level}, n_all, m_all, hubs_all, map_bytes, spin_limit / 4u)</%def>
 <%def name="merged(word)" buffered="True">merge_word(${word}, ${"".join(f"box{peer}, from{peer}, past{peer}, " for peer in range(peers))}reached, found)</%def>
+<%def name="put(word)">if (${word} < tile_end) BOX_BITS(own_box)[first_word + ${word}] = to_visited[${word}];</%def>

@@ -1,14 +1,17 @@
 ## parts_steps: what a device of several does in a level of a search, by all its work-items.
 ##
+## beginning     nobody is reached but the source
 ## expansion     the edges of the frontier: each found vertex to its owner's bin, or a bit and, if asked
 ##               for, a place in a list
-## pulling       owned vertices look for an in-neighbour that was known before this level
+## pulling       owned vertices look for an in-neighbour that was known before this level; what `put`
+##               gives, if anything, is done with each word that was looked at
 ## merging       what is new, by an expression that gives the merged word `w`, becomes the next frontier
 ## In scope      the arguments of bfs_parts_expand, bfs_parts_pull and bfs_parts_merge; now, member, slot
 ## Barriers      those of balancers and queues, in uniform control flow
 ##
 ## The owner of a candidate is its number modulo the number of bins, and its number there the quotient.
 
+<%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="bins" file="/frontier/bins.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
@@ -21,6 +24,40 @@
 <%def name="owned()">
 const uint bin = CANDIDATE_VERTEX(leaving) % bin_count;
 const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, CANDIDATE_PARENT(leaving));
+</%def>
+
+<%def name="beginning(root, state_words)">
+    const int here = own_source < n;
+    const offset_t row = here ? indptr[own_source] : 0;
+    const uint degree = here ? (uint)(indptr[own_source + 1] - row) : 0u;
+    const int is_hub = here && degree >= ${config.hub_degree or 2**32 - 1}u;
+    {
+    <%share:each_item count="n">
+        distances[item] = item == own_source ? 0 : UNREACHED;
+    </%share:each_item>
+    }
+    {
+    <%share:each_item count="tree">
+        predecessors[item] = item == ${root} ? (int)source : UNREACHED;
+    </%share:each_item>
+    }
+    {
+    <%share:each_item count="words">
+        found[item] = item == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
+        % if exchange == "bits":
+        reached[item] = found[item];
+        % endif
+    </%share:each_item>
+    }
+    {
+    <%share:each_item count="${state_words}">
+        state[item] = item == NEXT ? here && !is_hub : item == NEXT_HUBS && is_hub;
+    </%share:each_item>
+    }
+    % if exchange == "bits":
+    if (get_global_id(0) == 0) listed[0] = 0;
+    % endif
+    if (get_global_id(0) == 0 && here) (is_hub ? hubs : frontier)[0] = MAKE_ENTRY(own_source, row, degree);
 </%def>
 
 <%def name="row_names()">
@@ -77,7 +114,7 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     % endif
 </%def>
 
-<%def name="pulling()">
+<%def name="pulling(put=None)">
     __global const word_t *const from_visited = reached + first_word;
     __global word_t *const to_visited = found + first_word;
     const uint words = own_words;
@@ -85,6 +122,7 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     edges_t found_edges = 0;
     <%pull:each_unvisited words="words">
     <%def name="accept(u)">((reached[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
+    <%def name="stored(w)">${put(w) if put else ""}</%def>
     <%def name="found(v, u)">
         % if problem.predecessors:
         predecessors[(first_word << WORD_SHIFT) + ${v}] = (int)${u};

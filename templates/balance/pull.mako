@@ -2,6 +2,7 @@
 ##
 ## Body defs     accept(u): an expression, whether in-neighbour u ends the search for v
 ##               found(v, u): what to do then, by one lane
+##               stored(w), optional: what follows the storing of word w, which may be beyond tile_end
 ## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words
 ## Called by     all work-items, in uniform control flow
 ## Barriers      none; lane collectives only in lane-uniform flow
@@ -36,7 +37,7 @@ __local word_t pulled[${config.group_size}];
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
         ${prefetch_word(f"w + {WORDS_AHEAD}u")}
-        ${pull_word(caller.accept, caller.found)}
+        ${pull_word(caller.accept, caller.found)}${caller.stored("w") if hasattr(caller, "stored") else ""}
     }
 </%tiles:each_tile>
 % else:
@@ -64,7 +65,7 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
         ${probe(caller.accept, caller.found)}
     }
     lane_converge();
-    if (w < tile_end) to_visited[w] = before | added[lane_id()];
+    if (w < tile_end) to_visited[w] = before | added[lane_id()];${caller.stored("w") if hasattr(caller, "stored") else ""}
     found_count += (uint)popcount(added[lane_id()]);
     lane_converge();
 </%tiles:each_tile>

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.cluster.parts.bits import BitPart
-from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS, SEEN
+from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.device import Pinned, resident_groups
 
 if TYPE_CHECKING:
@@ -45,10 +45,15 @@ MAILBOX_WORDS = {
     "BOX_VERTICES": 2 * LINE,
     "BOX_EDGES": 2 * LINE + 2,
     "BOX_HUBS": 2 * LINE + 4,
-    "BOX_LOG": 3 * LINE,  # by level: vertices, whether it pulled, bytes put down, nanoseconds
+    # What the host reads after a launch, if the first is the launch's number.
+    "BOX_DONE": 3 * LINE,
+    "BOX_ENDED": 3 * LINE + 1,
+    "BOX_DECIDED": 3 * LINE + 2,
+    "BOX_OVERFLOWED": 3 * LINE + 3,
+    "BOX_LOG": 4 * LINE,  # by level: vertices, whether it pulled, bytes put down, nanoseconds
     "LOG_LEVELS": LOG_LEVELS,
     "LOG_WORDS": LOG_WORDS,
-    "BOX_FOUND": 3 * LINE + LOG_LEVELS * LOG_WORDS,
+    "BOX_FOUND": 4 * LINE + LOG_LEVELS * LOG_WORDS,
 }
 
 
@@ -86,7 +91,8 @@ class MailboxPart(BitPart):
         # Its groups wait for each other.
         resident = resident_groups(self.device, kernel, self.config.group_size)
         self._levels = kernel, min(groups, resident)
-        self._others: tuple[np.uint64, ...] = ()
+        self._kept_arguments: tuple[Argument, ...] = ()
+        self._stamp = 0  # of the last launch of levels, 0 where the host has run some since
 
     @staticmethod
     def _state_words(parts: int) -> int:  # noqa: ARG004 - nothing is kept for each
@@ -95,40 +101,48 @@ class MailboxPart(BitPart):
 
     def link(self, addresses: Sequence[int]) -> None:
         """Say where the mailboxes of all ranks are."""
-        self._others = tuple(
-            np.uint64(address) for rank, address in enumerate(addresses) if rank != self.rank
-        )
-
-    def run_levels(self, first: int, past: int, stamp: int, own_edges: int) -> cl.Event:
-        """Enqueue the levels from `first` on, and a look at what came of them.
-
-        Parameters
-        ----------
-        first, past : int
-            Distances of the frontiers that are expanded.
-        stamp : int
-            A number that no level of any launch had, nor do the next ones.
-        own_edges : int
-            Of the source, if it is here.
-        """
-        facts = self._facts
+        others = (np.uint64(box) for rank, box in enumerate(addresses) if rank != self.rank)
         back: tuple[Argument, ...] = self._back if self.config.pull else ()
-        boxes: tuple[Argument, ...] = (np.uint64(self.address), *self._others)
-        numbers: tuple[Argument, ...] = (
-            *(np.uint32(self.rank), np.uint32(first), np.uint32(past), np.uint32(stamp)),
-            *(np.uint64(own_edges), np.uint32(facts.n), np.uint64(facts.m)),
-            *(np.uint32(self._partition_plan.hubs), np.uint32(self._spin_limit)),
-        )
-        self._launch(
-            self._levels,
+        self._kept_arguments = (
             *(self._indptr, self._indices, *back, *self._line, self._n, self._all_words),
             *(self._first_word, self._own_words, self._bounds, self._reached, self._found),
             *(self.list, self.distances, self.predecessors, self._frontier, self._hubs),
             *(self._floor, self._state),
-            *boxes,
-            *numbers,
+            *(np.uint64(self.address), *others, np.uint32(self.rank)),
+            *(np.uint32(self._tree_size), np.uint32(self._facts.n), np.uint64(self._facts.m)),
+            np.uint32(self._partition_plan.hubs),
         )
-        event = self.look()
+
+    def clear(self) -> None:
+        """Enqueue the clearing of what a search that was broken off left of its barriers."""
+        self._state.clear()
+
+    def run_levels(self, source: int, first: int, past: int, stamp: int) -> cl.Event:
+        """Enqueue the levels from `first` on, and before the first what begins a search.
+
+        Parameters
+        ----------
+        source : int
+            Where it begins.
+        first, past : int
+            Distances of the frontiers that are expanded.
+        stamp : int
+            A number that no level of any launch had, nor do the next ones.
+        """
+        self._stamp = stamp
+        own = self.owned.number(source)
+        numbers = [
+            np.uint32(number) for number in (first, past, stamp, source, own, self._spin_limit)
+        ]
+        kept, size = self._kept_arguments, self.config.group_size
+        kernel, groups = self._levels
+        event: cl.Event = kernel.launch(
+            groups * size,
+            size,
+            *kept,
+            *numbers,
+            bound=(range(len(kept), len(kept) + len(numbers)), kept),
+        )
         self.device.queue.flush()
         return event
 
@@ -138,15 +152,26 @@ class MailboxPart(BitPart):
 
     @property
     def missed(self) -> bool:
-        """Whether another device or group did not come in time, as of the last look."""
-        return bool(self._mirror.words[FAILED - SEEN])
+        """Whether in the last launch another device or group did not come in time."""
+        return int(self._mailbox[MAILBOX_WORDS["BOX_DONE"]]) != self._stamp
 
     @property
     def decided(self) -> tuple[int, bool]:
-        """Which level was decided on last, and whether nothing is there, as of the last look."""
-        words = self._mirror.words
-        last, ended = (DECISION_WORDS[name] - SEEN for name in ("DECIDED", "ENDED"))
-        return int(words[last]), bool(words[ended])
+        """Which level the last launch decided on last, and whether nothing is there."""
+        box = self._mailbox
+        return int(box[MAILBOX_WORDS["BOX_DECIDED"]]), bool(box[MAILBOX_WORDS["BOX_ENDED"]])
+
+    def look(self) -> cl.Event:
+        """Enqueue a read of the counters, for a host that runs levels."""
+        self._stamp = 0
+        return super().look()
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether something found no room, as of the last launch of levels or the last look."""
+        if self._stamp:
+            return bool(self._mailbox[MAILBOX_WORDS["BOX_OVERFLOWED"]])
+        return super().overflowed
 
     def noted(self, first: int, past: int) -> NDArray[np.uint32]:
         """Give what this device noted of levels, uint32 [levels, 4]; see `MAILBOX_WORDS`."""

@@ -82,7 +82,7 @@ static int decide(volatile __global uint *state, const ulong own_box,
     % if rule.gamma is not None:
     pulls = hubs_all > 0 && 100ul * (hubs_found - state[HUBS_BEFORE]) > ${rule.gamma}ul * hubs_all;
     % else:
-    pulls = edges_all > (m_all - known) / ${config.pull.alpha}u + n_all / ${config.pull.floor}u;
+    pulls = ${rule.push_cost}ul * edges_all > (m_all - known) / ${config.pull.alpha}u + n_all / ${config.pull.floor}u;
     % endif
     % if rule.one_way:
     if (before) pulls = ${f"!(vertices_all < n_all / {rule.beta}u)" if rule.beta else "1"};

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.cluster import config
 from clgraph.cluster.parts.bits import BitPart
 from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.device import Pinned, resident_groups
@@ -85,7 +86,9 @@ class MailboxPart(BitPart):
             self.config,
             words=PART_WORDS | DECISION_WORDS,
             peers=self._parts - 1,
-            rule=SimpleNamespace(gamma=plan.gamma, beta=plan.beta, one_way=plan.one_way),
+            rule=SimpleNamespace(
+                gamma=plan.gamma, beta=plan.beta, one_way=plan.one_way, push_cost=config.PUSH_COST
+            ),
             mailbox_words=MAILBOX_WORDS,
         )
         # Its groups wait for each other.

@@ -45,6 +45,8 @@ NO_NAMES = np.uint32(2**32 - 1)
 SLOTS = (np.uint32(0), np.uint32(1))
 # To find, sort and look up a vertex of the frontier on the host takes as long as to copy so much.
 VERTEX_BYTES = 5000
+# From this share of the vertices on, a frontier whose rows pass the bus is put in order.
+ORDERED_SHARE = 1 / 256
 
 
 class Streamed:
@@ -240,6 +242,9 @@ class Streamed:
                 *(np.uint32(1), self._state, SLOTS[1 if self._chunks else (depth + 1) & 1]),
             )
             launches += 1
+            if self._problem.addressed and count >= ORDERED_SHARE * self._graph.n:
+                self._order(depth + 1)
+                launches += 1
             frontier = self._found_last(count) if self._is_wanted(count) else None
             level = levels[depth]
             level.direction, level.sent_bytes = "push", self._copied_bytes - before
@@ -334,13 +339,24 @@ class Streamed:
             launches += 1
         return launches
 
-    def _count(self, count: int) -> None:
+    def _order(self, depth: int) -> None:
+        """Enqueue the putting in order of a frontier but for hubs: its rows pass side by side."""
+        slot = depth & 1
+        self._count(0, slot)
+        self._launch(
+            "list",
+            *((self._indptr,) if self.config.hub_degree else ()),
+            *(self.distances, np.uint32(0), np.uint32(self._graph.n), np.uint32(depth)),
+            *(self._queue, self._state, SLOTS[slot]),
+        )
+
+    def _count(self, count: int, slot: int = 0) -> None:
         """Enqueue saying how many vertices the next launch has."""
         cl.enqueue_fill_buffer(
             self.device.queue,
             self._state.buffer,
             np.array([count], np.uint32),
-            4 * STATE_WORDS["NEXT"],
+            4 * (STATE_WORDS["NEXT"] + slot * STATE_WORDS["SLOT_STRIDE"]),
             4,
         )
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from clgraph import BFSConfig, Device, Graph
 
-__all__ = ["EXCHANGES", "main", "measure"]
+__all__ = ["EXCHANGES", "main", "measure", "scale_of"]
 
 EXCHANGES: dict[str, BFSConfig | str] = {
     "candidates": clgraph.BFSConfig(frontier="vertex"),
@@ -137,16 +137,17 @@ def _graphs(
     for name in args.graphs:
         if args.grow is None:
             drawn = args.on_card and name.startswith("kron")
-            graph = draw(_scale(name), seed=1) if drawn else find(name, places).graph
+            graph = draw(scale_of(name), seed=1) if drawn else find(name, places).graph
             yield name, graph, args.parts
             continue
         for parts in args.parts:
             factor = GRAIN[args.grow] * (parts if args.grow == "edges" else 1)
-            scale = _scale(name) + ((parts - 1).bit_length() if args.grow == "vertices" else 0)
+            scale = scale_of(name) + ((parts - 1).bit_length() if args.grow == "vertices" else 0)
             yield f"kron{scale}x{factor}", draw(scale, factor, seed=1), [parts]
 
 
-def _scale(name: str) -> int:
+def scale_of(name: str) -> int:
+    """Give the scale that a name such as kron20 says."""
     return int(re.sub(r"\D", "", name))
 
 
@@ -187,7 +188,7 @@ def _ranked(args: argparse.Namespace) -> Iterator[Row]:
     """Rows of a job of ranks, on the first of them."""
     comm = clgraph.cluster.world(args.devices)
     for name in args.graphs:
-        drawn = clgraph.cluster.Kronecker(_scale(name), seed=1)
+        drawn = clgraph.cluster.Kronecker(scale_of(name), seed=1)
         for exchange in args.exchanges:
             plan = clgraph.cluster.BFS(
                 drawn, comm, predecessors=args.predecessors, config=EXCHANGES[exchange]

@@ -104,16 +104,20 @@ class MailboxPart(BitPart):
 
     def link(self, addresses: Sequence[int]) -> None:
         """Say where the mailboxes of all ranks are."""
-        others = (np.uint64(box) for rank, box in enumerate(addresses) if rank != self.rank)
+        others = [np.uint64(box) for rank, box in enumerate(addresses) if rank != self.rank]
+        boxes: tuple[Argument, ...] = (np.uint64(self.address), *others, np.uint32(self.rank))
         back: tuple[Argument, ...] = self._back if self.config.pull else ()
+        of_graph: tuple[Argument, ...] = (
+            *(np.uint32(self._tree_size), np.uint32(self._facts.n), np.uint64(self._facts.m)),
+            np.uint32(self._partition_plan.hubs),
+        )
         self._kept_arguments = (
             *(self._indptr, self._indices, *back, *self._line, self._n, self._all_words),
             *(self._first_word, self._own_words, self._bounds, self._reached, self._found),
             *(self.list, self.distances, self.predecessors, self._frontier, self._hubs),
             *(self._floor, self._state),
-            *(np.uint64(self.address), *others, np.uint32(self.rank)),
-            *(np.uint32(self._tree_size), np.uint32(self._facts.n), np.uint64(self._facts.m)),
-            np.uint32(self._partition_plan.hubs),
+            *boxes,
+            *of_graph,
         )
 
     def clear(self) -> None:

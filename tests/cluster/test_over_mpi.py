@@ -73,7 +73,7 @@ def compare_drawn(ranks, folder, device):
 @pytest.mark.parametrize(
     "check",
     [
-        *("exchanged", "others", "read", "refused"),
+        *("exchanged", "staged", "others", "read", "refused"),
         pytest.param("searched", marks=pytest.mark.long),
     ],
 )

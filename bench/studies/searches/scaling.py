@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["EXCHANGES", "main", "measure", "scale_of"]
 
 EXCHANGES: dict[str, BFSConfig | str] = {
+    "auto": "auto",
     "candidates": clgraph.BFSConfig(frontier="vertex"),
     "merrill": "merrill-two-phase",
     "bits": clgraph.BFSConfig(frontier="status", pull=clgraph.pull.ByEdges(beta=24)),

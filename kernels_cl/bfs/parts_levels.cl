@@ -21,6 +21,9 @@
 // twice: when all have put down what they found, and when all have merged it. So nobody writes a
 // mailbox that somebody still reads, and all decide alike, each by the counts of all.
 //
+// A level that pulls makes no queue, but a bitmap of what is new: the next may pull too. Where it pushes the
+// queue is made of that first. (Where hubs are counted each level makes one, since that reads degrees.)
+//
 // Races: none beside those of bfs/parts.cl; a mailbox is read past caches, once its word is there.
 // Waiting: by one work-item of each device, bounded; who waits in vain fails the barrier of its groups, and
 // does not say at the end that the launch is done.
@@ -46,6 +49,9 @@ void bfs_parts_levels(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,
     __global const word_t *restrict unreachable,    // [own_words] no in-edges, and what lies beyond n
+    % if not counts_hubs:
+    __global word_t *fresh,                         // [own_words] what the last level that pulled found here
+    % endif
     % endif
     const uint own_step,
     const uint own_first,
@@ -110,15 +116,32 @@ void bfs_parts_levels(
         const uint pulls = load_relaxed(state + PULLS), lists = load_relaxed(state + LISTS);
         const uint having = load_relaxed(state + HAVING);
         const int sends = pulls || (having >> rank & 1u);
+        % if config.pull and not counts_hubs:
+        if (!pulls && load_relaxed(state + UNQUEUED)) {
+            const uint slot = level & 1u;
+            if (leads) {
+                ${stage.clear_slot("slot")}
+            }
+            if (!grid_barrier(meeting, spin_limit)) return;
+            ${steps.merging("fresh[w]", "level")}
+            if (!grid_barrier(meeting, spin_limit)) return;
+        }
+        % endif
         // What this device finds.
         {
-            const uint slot = level & 1u;
             % if config.pull:
             if (pulls) {
+                % if counts_hubs:
                 ${steps.pulling(mailbox.put)}
+                % else:
+                const uint slot = (level + 1u) & 1u;
+                ${steps.pulling(mailbox.put, "level + 1u")}
+                ${queue.end_count("found_count")}
+                % endif
             } else
             % endif
             if (sends) {
+                const uint slot = level & 1u;
                 ${steps.expansion()}
             }
         }
@@ -180,9 +203,9 @@ void bfs_parts_levels(
                                : !lists && (having >> (${peer}u + (${peer}u >= rank)) & 1u) ? words : 0u;
         % endfor
         <%share:each_item count="words">
-            if (item - first_word >= own_words) ${mailbox.merged("item")};
+            if (${"pulls || " if config.pull and not counts_hubs else ""}item - first_word >= own_words) ${mailbox.merged("item")};
         </%share:each_item>
-        {
+        ${"if (!pulls) " if config.pull and not counts_hubs else ""}{
             const uint slot = (level + 1u) & 1u;
             ${steps.merging(mailbox.merged("first_word + w"), "(level + 1u)")}
         }

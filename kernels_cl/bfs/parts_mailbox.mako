@@ -79,6 +79,7 @@ static int decide(volatile __global uint *state, const ulong own_box,
     int pulls = 0;
     % if config.pull:
     const int before = state[PULLS];
+    state[UNQUEUED] = before;
     % if rule.gamma is not None:
     pulls = hubs_all > 0 && 100ul * (hubs_found - state[HUBS_BEFORE]) > ${rule.gamma}ul * hubs_all;
     % else:
@@ -106,4 +107,11 @@ static int decide(volatile __global uint *state, const ulong own_box,
 
 <%def name="decided(vertices, edges, stamp, level)" buffered="True">decide(state, own_box, ${"".join(f"box{peer}, " for peer in range(peers))}${vertices}, ${edges}, rank, ${stamp}, ${level}, n_all, m_all, hubs_all, map_bytes, spin_limit / 4u)</%def>
 <%def name="merged(word)" buffered="True">merge_word(${word}, ${"".join(f"box{peer}, from{peer}, past{peer}, " for peer in range(peers))}reached, found)</%def>
-<%def name="put(word)">if (${word} < tile_end) BOX_BITS(own_box)[first_word + ${word}] = to_visited[${word}];</%def>
+<%def name="put(word)">
+if (${word} < tile_end) {
+    BOX_BITS(own_box)[first_word + ${word}] = to_visited[${word}];
+    % if not counts_hubs:
+    fresh[${word}] = to_visited[${word}] & ~from_visited[${word}];
+    % endif
+}
+</%def>

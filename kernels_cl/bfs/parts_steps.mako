@@ -4,7 +4,8 @@
 ## expansion     the edges of the frontier: each found vertex to its owner's bin, or a bit and, if asked
 ##               for, a place in a list
 ## pulling       owned vertices look for an in-neighbour that was known before this level; what `put`
-##               gives, if anything, is done with each word that was looked at
+##               gives, if anything, is done with each word that was looked at; with a level they
+##               have distances, too
 ## merging       what is new, by an expression that gives the merged word `w`, becomes the next frontier
 ## In scope      the arguments of bfs_parts_expand, bfs_parts_pull and bfs_parts_merge; now, member, slot
 ## Barriers      those of balancers and queues, in uniform control flow
@@ -114,7 +115,7 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     % endif
 </%def>
 
-<%def name="pulling(put=None)">
+<%def name="pulling(put=None, level=None)">
     __global const word_t *const from_visited = reached + first_word;
     __global word_t *const to_visited = found + first_word;
     const uint words = own_words;
@@ -124,6 +125,9 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     <%def name="accept(u)">((reached[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
     <%def name="stored(w)">${put(w) if put else ""}</%def>
     <%def name="found(v, u)">
+        % if level:
+        distances[${v}] = (int)(${level});
+        % endif
         % if problem.predecessors:
         predecessors[(first_word << WORD_SHIFT) + ${v}] = (int)${u};
         % endif

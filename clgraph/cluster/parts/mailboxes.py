@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from clgraph.cluster.config import PartitionPlan
     from clgraph.cluster.parts.share import Share
+    from clgraph.device import Allocation
     from clgraph.device.programs.kernel import Argument
 
 __all__ = ["LEVELS_A_LAUNCH", "MailboxPart"]
@@ -32,7 +33,7 @@ SPIN_LIMIT, CPU_SPIN_LIMIT = 1 << 22, 1 << 31
 LINE = 32  # words of 32 bits
 BARRIER_WORDS = 3 * LINE  # GRID_BARRIER_WORDS of templates/grid/barrier.mako
 # What all devices decided alike, and the barrier of a device's groups.
-_DECISIONS = ("PULLS", "LISTS", "HAVING", "ENDED", "DECIDED", "HUBS_BEFORE")
+_DECISIONS = ("PULLS", "LISTS", "HAVING", "ENDED", "DECIDED", "HUBS_BEFORE", "UNQUEUED")
 DECISION_WORDS = {name: BIN_LENGTHS + place for place, name in enumerate(_DECISIONS)}
 # How long each of the others' lists is: of a word of the host's only one work-item may ask.
 DECISION_WORDS["LISTED"] = BIN_LENGTHS + BIN_STRIDE // 2
@@ -80,6 +81,10 @@ class MailboxPart(BitPart):
         bounds = [*(owned.first // bits for owned in self.owners), self._words]
         self._bounds = self._memory.upload("word_bounds", np.array(bounds, np.uint32))
         plan = partition_plan
+        self._fresh: tuple[Allocation, ...] = ()
+        if self.config.pull and plan.gamma is None:
+            count = int(self._own_words)
+            self._fresh = (self._memory.allocate("fresh", count, self._word),)
         kernel, groups = self._kernel(
             "bfs/parts_levels.cl",
             "bfs_parts_levels",
@@ -91,7 +96,9 @@ class MailboxPart(BitPart):
             ),
             mailbox_words=MAILBOX_WORDS,
         )
-        # Its groups wait for each other.
+        # Its groups wait for each other, the shorter the fewer they are.
+        if not self.config.groups:
+            groups = min(groups, self.device.traits.compute_units)
         resident = resident_groups(self.device, kernel, self.config.group_size)
         self._levels = kernel, min(groups, resident)
         self._kept_arguments: tuple[Argument, ...] = ()
@@ -106,7 +113,7 @@ class MailboxPart(BitPart):
         """Say where the mailboxes of all ranks are."""
         others = [np.uint64(box) for rank, box in enumerate(addresses) if rank != self.rank]
         boxes: tuple[Argument, ...] = (np.uint64(self.address), *others, np.uint32(self.rank))
-        back: tuple[Argument, ...] = self._back if self.config.pull else ()
+        back: tuple[Argument, ...] = (*self._back, *self._fresh) if self.config.pull else ()
         of_graph: tuple[Argument, ...] = (
             *(np.uint32(self._tree_size), np.uint32(self._facts.n), np.uint64(self._facts.m)),
             np.uint32(self._partition_plan.hubs),

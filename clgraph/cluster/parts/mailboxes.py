@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.cluster import config
+from clgraph.cluster.config import PUSH_COST
 from clgraph.cluster.parts.bits import BitPart
 from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.device import Pinned, resident_groups
@@ -92,7 +92,7 @@ class MailboxPart(BitPart):
             words=PART_WORDS | DECISION_WORDS,
             peers=self._parts - 1,
             rule=SimpleNamespace(
-                gamma=plan.gamma, beta=plan.beta, one_way=plan.one_way, push_cost=config.PUSH_COST
+                gamma=plan.gamma, beta=plan.beta, one_way=plan.one_way, push_cost=PUSH_COST
             ),
             mailbox_words=MAILBOX_WORDS,
         )

@@ -30,7 +30,13 @@ COMMON = """
 """
 SEARCHES = """
     parts, groups = {parts}, {groups}
-    graphs = (cg.generate.kron(11, seed=2), cg.generate.rmat(10, seed=3), SHAPES["star"],
+    # Levels pull in the core, and push on from what the last of them found in the tail.
+    core = cg.generate.kron(9, seed=2)
+    src, dst, _ = core.listed_edges()
+    tail = np.concatenate([[int(np.argmax(core.degrees))], np.arange(core.n, core.n + 30)])
+    tailed = cg.from_edges(np.concatenate([src, tail[:-1]]), np.concatenate([dst, tail[1:]]),
+                           symmetrize=True)
+    graphs = (cg.generate.kron(11, seed=2), tailed, cg.generate.rmat(10, seed=3), SHAPES["star"],
               cg.from_edges([0], [1], n=70), cg.generate.grid2d(4, 9))
     for pull in PULLS[:: {step}]:
         for graph in graphs:

@@ -130,8 +130,12 @@ def divided(graph: Graph, preset: str, device: Device) -> object:
     """Build a search over two devices."""
     if preset == "paths":
         return cg.cluster.SSSP(weighted_as(graph, "int32"), Together([device, device]))
-    config = cg.BFSConfig(frontier="status" if preset == "bits" else VertexQueue(visited="mask"))
-    return cg.DividedBFS(graph, [device, device], predecessors=True, config=config)
+    candidates = preset == "candidates"
+    config = cg.BFSConfig(frontier=VertexQueue(visited="mask") if candidates else "status")
+    transfers = "mailboxes" if preset == "mailboxes" else None
+    return cg.DividedBFS(
+        graph, [device, device], predecessors=True, config=config, transfers=transfers
+    )
 
 
 def communities(graph: Graph, preset: str, device: Device) -> object:

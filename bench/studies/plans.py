@@ -101,7 +101,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         lambda graph, name, device: cg.BFS(graph, config=cg.BFSConfig(balance=name), device=device),
         ("kron",),
     ),
-    Algorithm("bfs-divided", ("candidates", "bits", "paths"), building.divided, ("kron",)),
+    Algorithm(
+        "bfs-divided", ("candidates", "bits", "mailboxes", "paths"), building.divided, ("kron",)
+    ),
     Algorithm(
         "sssp",
         cg.SSSPConfig.presets(),

@@ -11,6 +11,7 @@ from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.config import PartitionPlan
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.exchange import BitExchange, CandidateExchange
+from clgraph.cluster.mailboxes import MailboxExchange
 from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
@@ -183,7 +184,9 @@ class BFS(StaysHere):
                 )
                 for sample, device in zip(samples, self.comm.devices, strict=True)
             )
-            kind = BitExchange if partition_plan.exchange == "bits" else CandidateExchange
+            kind: type[BitExchange | CandidateExchange] = CandidateExchange
+            if partition_plan.exchange == "bits":
+                kind = MailboxExchange if self.comm.meets else BitExchange
             self._exchanges: list[BitExchange | CandidateExchange] = [
                 kind(share, partition_plan, device, config_, predecessors=self.with_predecessors)
                 for share, device, config_ in zip(
@@ -302,9 +305,12 @@ class DividedBFS(BFS):
         several times has as many parts.
     predecessors, config, partition
         As for `clgraph.cluster.BFS`.
-    transfers : {"direct", "host"}, optional
+    transfers : {"direct", "host", "mailboxes"}, optional
         Whether one device's queue copies to the other's memory, which needs one OpenCL context, or
-        what is exchanged goes through the host's. Default is directly wherever that can be.
+        what is exchanged goes through the host's. Default is directly wherever that can be. With
+        mailboxes bits are exchanged without the host, by kernels that read each other's finds in
+        its memory, by addresses that are the same for all: on a processor, and NVIDIA's cards if
+        each is another, where that is the default. It needs kernels of all devices to run at once.
 
     Attributes
     ----------

@@ -24,6 +24,8 @@ __all__ = ["Found", "PartitionPlan"]
 
 # Pulling is what bits are for: it pays where a level reaches much of the graph.
 BITS_DEGREE = 8.0
+# An edge that is pushed counts for so many that are pulled: bits of the whole graph go to all then.
+PUSH_COST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,7 @@ class PartitionPlan:
             return not (self.beta and found.vertices < facts.n // self.beta)
         if self.gamma is not None:
             return self.hubs > 0 and 100 * found.hubs > self.gamma * self.hubs
-        return rule.reads_fewer(found.edges, facts.m - found.explored, facts.n)
+        return rule.reads_fewer(PUSH_COST * found.edges, facts.m - found.explored, facts.n)
 
 
 def _check_status(frontier: Frontier) -> None:

@@ -154,6 +154,7 @@ class BitExchange:
     """
 
     NAME = "bits"
+    PART = BitPart
 
     def __init__(
         self,
@@ -167,7 +168,7 @@ class BitExchange:
         self._facts, self._partition_plan = share.facts, partition_plan
         self._ranks = share.partition.ranks
         self._shares = share.partition.shares
-        self.part = BitPart(share, partition_plan, device, config, predecessors=predecessors)
+        self.part = self.PART(share, partition_plan, device, config, predecessors=predecessors)
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Do nothing: what others send has one size."""

@@ -9,6 +9,7 @@
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="duplicates" file="/visited/duplicates.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="steps" file="/bfs/parts_steps.mako"/>
 // Breadth-first search over several devices: how one of them expands its part of a frontier.
 //
 // A device owns some of the vertices, with their distances and rows of edges, and numbers them from 0;
@@ -27,11 +28,7 @@ ${candidates.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
-% if problem.named:
-#define ROW_NAME(u_) ((u_) < line_count ? (u_) * own_step + own_first : names[(u_) - line_count])
-% else:
-#define ROW_NAME(u_) ((u_) * own_step + own_first)
-% endif
+${steps.row_names()}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_begin(
@@ -54,75 +51,17 @@ void bfs_parts_begin(
     __global entry_t *hubs,
     __global uint *state)                           // [state_words] out: see stage.mako
 {
-    const int here = own_source < n;
-    const offset_t row = here ? indptr[own_source] : 0;
-    const uint degree = here ? (uint)(indptr[own_source + 1] - row) : 0u;
-    const int is_hub = here && degree >= ${config.hub_degree or 2**32 - 1}u;
-    {
-    <%share:each_item count="n">
-        distances[item] = item == own_source ? 0 : UNREACHED;
-    </%share:each_item>
-    }
-    {
-    <%share:each_item count="tree">
-        predecessors[item] = item == root ? (int)source : UNREACHED;
-    </%share:each_item>
-    }
-    {
-    <%share:each_item count="words">
-        found[item] = item == source >> WORD_SHIFT ? WORD_BIT(source) : 0;
-        % if exchange == "bits":
-        reached[item] = found[item];
-        % endif
-    </%share:each_item>
-    }
-    {
-    <%share:each_item count="state_words">
-        state[item] = item == NEXT ? here && !is_hub : item == NEXT_HUBS && is_hub;
-    </%share:each_item>
-    }
-    % if exchange == "bits":
-    if (get_global_id(0) == 0) listed[0] = 0;
-    % endif
-    if (get_global_id(0) == 0 && here) (is_hub ? hubs : frontier)[0] = MAKE_ENTRY(own_source, row, degree);
+    ${steps.beginning("root", "state_words")}
 }
-
-## The owner of a vertex is its number modulo the number of bins, and its number there the quotient.
-<%def name="owned()">
-const uint bin = CANDIDATE_VERTEX(leaving) % bin_count;
-const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, CANDIDATE_PARENT(leaving));
-</%def>
-
-<%def name="visit_edges(count)">
-    % for k in range(count):
-    % if config.frontier.visited == "plain":
-    int claimed${k} = active${k};
-    % else:
-    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "", "")}
-    % endif
-    % endfor
-    % if config.frontier.visited != "plain":
-    % for k in range(count):
-    ${visited.claim_bit(f"claimed{k}", f"v{k}", f"may_claim{k}")}
-    % endfor
-    % endif
-    % for k in range(count):
-    ${duplicates.at_lookup(f"claimed{k}", f"v{k}")}
-    % if exchange == "candidates":
-    ${bins.push(f"claimed{k}", f"MAKE_CANDIDATE(v{k}, ROW_NAME(u{k}))", owned)}
-    % else:
-    % if problem.predecessors:
-    if (claimed${k}) predecessors[v${k}] = (int)ROW_NAME(u${k});
-    % endif
-    if (lists && claimed${k}) listed[1u + atomic_inc(listed)] = v${k};
-    % endif
-    % endfor
-</%def>
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_expand(
     __global const offset_t *restrict indptr,       // [n + 1]
+    % if getattr(problem, "addressed", False):
+    const ulong indices_address,                    // of [edges] in host memory
+    % else:
     __global const uint *restrict indices,          // [edges of this device]
+    % endif
     const uint own_step,                            // row u of this device is of vertex u * own_step + own_first
     const uint own_first,
     % if problem.named:
@@ -147,37 +86,24 @@ void bfs_parts_expand(
     ${lanes.setup()}
     ${advance.setup()}
     ${duplicates.setup()}
+    % if getattr(problem, "addressed", False):
+    __global const uint *const indices = (__global const uint *)indices_address;
+    % endif
     % if exchange == "candidates":
     ${bins.setup()}
     ${bins.begin()}
     % endif
-    __global word_t *const the_visited = found;
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);
-    now.length = state[NEXT + slot * SLOT_STRIDE];
-    now.hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
     % if exchange == "candidates":
     // The other slot counts what the next launch appends to the next frontier.
     if (get_global_id(0) == 0) {
         ${stage.clear_slot("(slot ^ 1u)")}
     }
     % endif
-    uint tile_size = LANES;
-    while (tile_size > 1 && now.length < (ulong)tile_size * GROUP_LANES * now.members) tile_size >>= 1;
-    <%advance:each_edge queue="frontier" count="now.length">
-    <%def name="visit(count)">
-        ${visit_edges(count)}
-    </%def>
-    </%advance:each_edge>
-    % if config.hub_degree:
-    <%advance:each_hub_edge hubs="hubs" count="now.hubs">
-    <%def name="visit(count)">
-        ${visit_edges(count)}
-    </%def>
-    </%advance:each_hub_edge>
-    % endif
+    ${steps.expansion()}
     % if exchange == "candidates":
-    ${bins.end(owned)}
+    ${bins.end(steps.owned)}
     % endif
 }

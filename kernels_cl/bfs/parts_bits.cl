@@ -5,9 +5,8 @@
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
-<%namespace name="gather" file="/visited/gather.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
-<%namespace name="visiting" file="/bfs/visit.mako"/>
+<%namespace name="steps" file="/bfs/parts_steps.mako"/>
 // Breadth-first search over several devices that exchange a bit for each vertex.
 //
 // Every device holds two bitmaps of the whole graph: `reached` is what was known to all before this
@@ -44,19 +43,7 @@ void bfs_parts_pull(
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);
-    __global const word_t *const from_visited = reached + first_word;
-    __global word_t *const to_visited = found + first_word;
-    const uint words = own_words;
-    uint found_count = 0;
-    edges_t found_edges = 0;
-    <%pull:each_unvisited words="words">
-    <%def name="accept(u)">((reached[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
-    <%def name="found(v, u)">
-        % if problem.predecessors:
-        predecessors[(first_word << WORD_SHIFT) + ${v}] = (int)${u};
-        % endif
-    </%def>
-    </%pull:each_unvisited>
+    ${steps.pulling()}
 }
 % endif
 
@@ -127,23 +114,5 @@ void bfs_parts_merge(
     % if config.group_size > config.lanes:
     group_barrier();   // counters of the group's own queue are cleared
     % endif
-    ${queue.begin_stage()}
-    const int eager = 0;
-    uint found_hubs = 0;
-    <%gather:each_bit words="own_words" word="merge_word(first_word + w, words, peers, inbox, reached, found)">
-        offset_t row0 = 0;
-        uint degree0 = 0;
-        const uint v0 = v;
-        const int claimed0 = active;
-        if (claimed0) distances[v0] = (int)level;
-        ${visiting.enqueue(1, False, visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE", counts_edges=True)}
-        % if counts_hubs:
-        found_hubs += claimed0 && degree0 > hub_floor;
-        % endif
-    </%gather:each_bit>
-    % if counts_hubs:
-    found_hubs = lane_reduce_add(found_hubs);
-    if (lane_id() == 0 && found_hubs) atomic_add(state + FOUND_HUBS, found_hubs);   // of all levels
-    % endif
-    ${queue.end_stage("queue_to", "0")}
+    ${steps.merging("merge_word(first_word + w, words, peers, inbox, reached, found)", "level")}
 }

@@ -4,6 +4,7 @@
 ##               found(v, u): what to do then, by one lane
 ##               listed(active, v): where `lists` is an expression and holds, what to do with each found one
 ##               by all lanes; on several lanes only
+##               stored(w), optional: what follows the storing of word w, which may be beyond tile_end
 ## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words; where it
 ##               is rendered with `likely`, on several lanes also likely: so many in-neighbours of each vertex, all
 ##               of them where it has no more
@@ -46,7 +47,7 @@ __local word_t pulled[${config.group_size}];
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
         ${prefetch_word(f"w + {WORDS_AHEAD}u")}
-        ${pull_word(caller.accept, caller.found)}
+        ${pull_word(caller.accept, caller.found)}${caller.stored("w") if hasattr(caller, "stored") else ""}
     }
 </%tiles:each_tile>
 % else:
@@ -77,7 +78,7 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
         ${probe(caller.accept, caller.found)}
     }
     lane_converge();
-    if (w < tile_end) to_visited[w] = before | added[lane_id()];
+    if (w < tile_end) to_visited[w] = before | added[lane_id()];${caller.stored("w") if hasattr(caller, "stored") else ""}
     found_count += (uint)popcount(added[lane_id()]);
     % if lists:
     if (${lists}) {

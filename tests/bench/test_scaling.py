@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import clgraph as cg
-from bench.studies.searches import scaling, scaling_model
+from bench.studies.searches import scaling, scaling_model, streaming
 
 
 def spec_of(device):
@@ -74,3 +75,24 @@ def test_the_model_finds_the_numbers_that_made_records(tmp_path, capsys):
     assert scaling_model.main(argv) == 0
     assert "weak" in capsys.readouterr().out
     assert plot.stat().st_size > 1000
+
+
+def test_rows_from_host_memory(monkeypatch, capsys, any_device, tmp_path):
+    """Speeds beside the bus's, and nothing wrong goes into a record."""
+
+    class Loaded:
+        graph = cg.generate.random(3000, 120, seed=2)
+
+    monkeypatch.setattr(streaming, "find", lambda *_: Loaded)
+    monkeypatch.setattr(streaming, "COPY_BYTES", 1 << 16)
+    file = tmp_path / "streaming.json"
+    argv = ["made-up", "--device", spec_of(any_device), "--share", "0.5", "--sources", "2"]
+    argv += ["--ways", "in-place,copied", "--predecessors", "--json", str(file)]
+    assert streaming.main(argv) == 0
+    assert "the bus carries" in capsys.readouterr().out
+    record = json.loads(file.read_text())
+    assert [row["way"] for row in record["rows"]] == ["in place"] * 4 + ["copied"] * 4
+    assert all(row["of_bus"] > 0 for row in record["rows"])
+    plan = streaming.Streamed(Loaded.graph, any_device, predecessors=False)
+    with pytest.raises(SystemExit, match="wrong"):
+        streaming.measure(Loaded.graph, plan, 1, np.zeros(3000, np.int32))

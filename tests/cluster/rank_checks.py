@@ -83,6 +83,34 @@ def searched():
     say("empty ranks")
 
 
+def staged():
+    """An MPI that does not take pinned memory gets other, and sends the same."""
+    assert comm._pins
+    pinned = over_mpi.Pinned
+
+    class Refusing:
+        rank = comm.rank
+
+        def Irecv(self, *_, **__):  # noqa: N802 - as MPI has it
+            raise ValueError("not this memory")
+
+    kept, comm._comm = comm._comm, Refusing()
+    assert not comm._passes(np.zeros(16, np.uint8))
+    comm._comm = kept
+    comm._pins = False
+    comm._staging.clear()
+    over_mpi.Pinned = None  # nobody asks for it
+    for form in FORMS[:2]:
+        plan = cg.cluster.BFS(MIXED, comm, predecessors=True, **form)
+        result = plan.run(MIXED_SOURCES[0], verify=True)
+        if comm.rank == 0:
+            check_search(MIXED, MIXED_SOURCES[0], result)
+    over_mpi.Pinned = pinned
+    comm._pins = True
+    comm._staging.clear()
+    say("plain staging")
+
+
 def others():
     """Paths, components, ranks and searches of one device."""
     costs = (np.repeat(np.arange(MIXED.n), MIXED.degrees) + MIXED.indices) % 7
@@ -155,7 +183,9 @@ def refused():
 
 if __name__ == "__main__":
     comm = cg.cluster.world(DEVICE)
-    CHECKS = {check.__name__: check for check in (exchanged, searched, others, read, refused)}
+    CHECKS = {
+        check.__name__: check for check in (exchanged, searched, staged, others, read, refused)
+    }
     for name in sys.argv[3:] or CHECKS:
         CHECKS[name]()
     say("everything")

@@ -73,21 +73,21 @@ def compare_drawn(ranks, folder, device):
 @pytest.mark.parametrize(
     "check",
     [
-        *("exchanged", "others", "read", "refused"),
+        *("exchanged", "staged", "others", "read", "refused"),
         pytest.param("searched", marks=pytest.mark.long),
     ],
 )
-def test_two_ranks(check, tmp_path, any_device):
+def test_three_ranks(check, tmp_path, any_device):
     """Distances, trees, paths, components of one device; slices; refusals."""
-    checked(2, tmp_path, check)
+    checked(3, tmp_path, check)
     if check == "searched":
-        compare_bytes(2, tmp_path, any_device)
+        compare_bytes(3, tmp_path, any_device)
     elif check == "read":
-        compare_drawn(2, tmp_path, any_device)
+        compare_drawn(3, tmp_path, any_device)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 3, 4, 8])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_one_to_eight_ranks(ranks, tmp_path, any_device):
     checked(ranks, tmp_path)
     compare_bytes(ranks, tmp_path, any_device)

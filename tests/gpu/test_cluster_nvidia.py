@@ -98,3 +98,24 @@ def test_no_kernel_spills(form, devices):
     for part in plan.parts:
         for kernel in part.kernels:
             assert not kernel.spill_bytes, f"{kernel.name} spills {kernel.spill_bytes} bytes"
+
+
+@pytest.mark.parametrize("pull", [cg.pull.ByEdges(), cg.pull.ByHubs(), cg.pull.Never()])
+def test_cards_meet_in_host_memory(pull, devices):
+    """Two cards search without the host, as it would have them."""
+    if len({device.cl.int_ptr for device in devices}) < 2:
+        pytest.skip("one card")
+    config = cg.BFSConfig(frontier="status", pull=pull)
+    for name in ("kron-18", "rmat-directed", "grid", "star", "no-edges"):
+        graph = GRAPHS[name]()
+        plan = cg.DividedBFS(
+            graph, devices, predecessors=True, config=config, transfers="mailboxes"
+        )
+        host = cg.DividedBFS(graph, devices, config=config, transfers="host")
+        for source in (0, int(np.argmax(graph.degrees)), graph.n - 1):
+            result, expected = plan.run(source, verify=True), host.run(source)
+            check_search(graph, source, result)
+            assert not any(exchange.host_runs for exchange in plan._exchanges)
+            for field in ("frontier", "direction"):
+                table, other = result.stats.per_level[field], expected.stats.per_level[field]
+                np.testing.assert_array_equal(table, other)

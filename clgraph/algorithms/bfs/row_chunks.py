@@ -20,12 +20,31 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["GATHER_COST", "RowChunks"]
+__all__ = ["GATHER_COST", "RowChunks", "host_rows"]
 
 MOST_CHUNK_BYTES, LEAST_CHUNK_BYTES = 64 << 20, 1 << 12
 CHUNK_SHARE = 1 / 6  # of the memory that is free, for each of two chunks
 # To gather a row on the host costs so many times what copying its bytes costs.
 GATHER_COST = 8
+
+
+def host_rows(
+    device: Device, graph: Graph, *, addressed: bool
+) -> tuple[cl.Buffer | np.uint64, object]:
+    """Give a kernel's argument for a graph's rows in host memory, and what is to be kept with it.
+
+    That is the graph's own array, or the address of a copy in pinned memory. Of a card a buffer
+    would be in its own memory, however it was made.
+    """
+    rows = np.asarray(graph.indices)
+    if not addressed:
+        rows = np.ascontiguousarray(rows.astype(np.uint32, copy=False)).view(np.uint32)
+        held = rows if rows.size else np.zeros(1, np.uint32)
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+        return cl.Buffer(device.context, flags, hostbuf=held), held
+    pinned = Pinned(device, max(graph.m, 1), np.uint32).array
+    pinned[: graph.m] = rows
+    return np.uint64(pinned.ctypes.data), pinned
 
 
 class _Chunk:

@@ -12,7 +12,7 @@ import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.result import BFSResult
-from clgraph.algorithms.bfs.row_chunks import RowChunks
+from clgraph.algorithms.bfs.row_chunks import RowChunks, host_rows
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.parts.part import BIN_LENGTHS, BIN_STRIDE, PART_WORDS
 from clgraph.cluster.parts.partition import RANGE_GRAIN, Ownership
@@ -42,9 +42,11 @@ if TYPE_CHECKING:
 __all__ = ["Streamed"]
 
 NO_NAMES = np.uint32(2**32 - 1)
-FIRST, NEXT = np.uint32(0), np.uint32(1)
+SLOTS = (np.uint32(0), np.uint32(1))
 # To find, sort and look up a vertex of the frontier on the host takes as long as to copy so much.
 VERTEX_BYTES = 5000
+# From this share of the vertices on, a frontier whose rows pass the bus is put in order.
+ORDERED_SHARE = 1 / 256
 
 
 class Streamed:
@@ -60,6 +62,8 @@ class Streamed:
         Whether a tree is labelled.
     chunk_bytes : int, optional
         Of rows that are on the device at a time, twice; default is by what is free.
+    way : {"in place", "copied"}, optional
+        How kernels get at rows; default is chosen.
 
     Attributes
     ----------
@@ -71,11 +75,13 @@ class Streamed:
     Raises
     ------
     DeviceMemoryError
-        If not even what is kept for each vertex fits: 12 bytes, 20 with a tree, and a bit.
+        If not even what is kept for each vertex fits: 12 bytes, 20 with a tree, and a bit; and,
+        where rows are read in place, 4 or 8 for its row.
 
     Notes
     -----
-    Levels push. For a level of many vertices all rows are copied, and the device finds by their
+    Levels push. Rows that are read in place pass the bus where they are wanted, and as often. Else,
+    for a level of many vertices all rows are copied, and the device finds by their
     distances whose it wants. The host has the frontier of others: of one whose rows make up much
     of a range, the range is copied as it is; else its rows are put together, whichever is less by
     bytes. Two chunks are in turn, so that one is copied while the edges of the other are looked at.
@@ -96,12 +102,13 @@ class Streamed:
         *,
         predecessors: bool,
         chunk_bytes: int | None = None,
+        way: str | None = None,
     ) -> None:
         self._graph = graph
         self.device = device.beside(timed=False)
         self._tree = predecessors
         self.owned = Ownership(0, 1, graph.n)
-        self.way = "in place" if device.traits.is_cpu else "copied"
+        self.way = way or ("in place" if self._reads_in_place() else "copied")
         resolved = resolve(
             BFSConfig(
                 frontier=VertexQueue(visited="bitmap"),
@@ -113,7 +120,13 @@ class Streamed:
             predecessors=True,
             max_degree=graph.max_degree,
         )
-        self.config = replace(resolved, entry="vertex", hub_degree=0)
+        self.config = replace(resolved, entry="vertex")  # whose queues are the smallest
+        if self.way == "copied":  # the host cuts long rows
+            self.config = replace(self.config, hub_degree=0)
+        hubs = self.config.hubs_among(graph.degrees)
+        room, hub_room = (
+            self.config.entry_words * (count + QUEUE_SLACK) for count in (graph.n, hubs)
+        )
         memory = self._memory = Memory(self.device)
         n, words = graph.n, -(-graph.n // RANGE_GRAIN) * (RANGE_GRAIN // resolved.word_bits)
         self._words = np.uint32(words)
@@ -122,16 +135,19 @@ class Streamed:
         self.row_distances = self.distances
         self._found = memory.allocate("found", words, f"u{resolved.word_bits // 8}")
         self._bins = memory.allocate("bins", n, f"u{8 if predecessors else 4}")
-        self._queue = memory.allocate("frontier", n + QUEUE_SLACK, np.uint32)
+        self._queue = memory.allocate("frontier", room, np.uint32)
+        self._hubs = memory.allocate("hubs", hub_room, np.uint32)
         self._none = memory.allocate("none", 2, np.uint64)
         self._begins = memory.upload("bin_begins", np.array([0, n], np.uint32))
         self._state = memory.allocate("state", BIN_LENGTHS + BIN_STRIDE, np.uint32)
         self._mirror = Mirror(self.device, self._state, 0, self._state.count)
-        self._problem = SimpleNamespace(predecessors=predecessors, named=True)
-        exact = {"visited": "labels", "duplicates": "keep", "history": 0}
-        claims = replace(
-            self.config, frontier=self.config.frontier.with_values(exact), entry="vertex"
+        self._problem = SimpleNamespace(
+            predecessors=predecessors,
+            named=True,
+            addressed=self.way == "in place" and self._is_addressed(),
         )
+        exact = {"visited": "labels", "duplicates": "keep", "history": 0}
+        claims = replace(self.config, frontier=self.config.frontier.with_values(exact))
         self._kernels = {
             "begin": self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config),
             "expand": self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config),
@@ -140,6 +156,24 @@ class Streamed:
         }
         self._last: weakref.ref[DividedFindings] | None = None
         self._prepare(chunk_bytes)
+
+    def _reads_in_place(self) -> bool:
+        """Whether kernels read rows where they are.
+
+        A card reads pinned memory over the bus, only the rows that it wants, if there is room for
+        their offsets; a mapped file has to pass through the host.
+        """
+        graph, device = self._graph, self.device
+        mapped = isinstance(graph.indices.base, np.memmap)
+        # A word of each array, two of what carries parents, and offsets, which chunks bring along.
+        vertex_bytes = (20 if self._tree else 12) + offsets_dtype(graph.m).itemsize
+        fits = 4 * graph.m <= device.traits.max_alloc_bytes
+        fits = fits and vertex_bytes * graph.n < Memory(device).free_bytes
+        return device.traits.is_cpu or (self._is_addressed() and fits and not mapped)
+
+    def _is_addressed(self) -> bool:
+        """Whether kernels get at rows by an address, which pinned memory has on NVIDIA's cards."""
+        return self.device.traits.memory_ops == "ptx"
 
     @property
     def degrees(self) -> NDArray[Any]:
@@ -154,15 +188,13 @@ class Streamed:
     def _prepare(self, chunk_bytes: int | None) -> None:
         graph = self._graph
         self._chunks: RowChunks | None = None
+        self._indptr: Argument = self._none
+        self._indices: Argument = self._none
         if self.way == "copied":
             self._chunks = RowChunks(graph, self.device, chunk_bytes)
             return
-        rows = np.asarray(graph.indices)
-        rows = np.ascontiguousarray(rows.astype(np.uint32, copy=False)).view(np.uint32)
         self._indptr = self._memory.upload("indptr", graph.indptr.astype(offsets_dtype(graph.m)))
-        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-        self._rows = rows if rows.size else np.zeros(1, np.uint32)
-        self._indices = cl.Buffer(self.device.context, flags, hostbuf=self._rows)
+        self._indices, self._rows = host_rows(self.device, graph, addressed=self._is_addressed())
 
     def _kernel(self, file: str, name: str, config: Any) -> tuple[Any, int]:
         program = load(
@@ -193,33 +225,27 @@ class Streamed:
             before_this.detach()
         begun = time.perf_counter()
         n = np.uint32(self._graph.n)
-        self._launch(
-            "begin",
-            *(self._none, n, self._words, np.uint32(self.predecessors.count)),
-            *(np.uint32(source), n, np.uint32(source), np.uint32(self._state.count)),
-            *(self.distances, self.predecessors, self._found, self._queue, self._none),
-            self._state,
-        )
-        cl.enqueue_fill_buffer(
-            self.device.queue, self.distances.buffer, np.zeros(1, np.int32), 4 * source, 4
-        )
+        self._begin(source)
         frontier: NDArray[np.int64] | None = np.array([source], np.int64)
         levels, launches = [Level(1)], 1
         clock = begun
         for depth in range(limit):
             before = self._copied_bytes
-            launches += self._sweep(depth) if frontier is None else self._expand(frontier)
+            launches += self._expand(depth, frontier)
             self._mirror.refresh()
             count = int(self._mirror.words[BIN_LENGTHS])
             self._launch(
                 "contract",
-                *(self._none, self._none, n, np.uint32(depth + 1)),
+                *(self._indptr, self._none, n, np.uint32(depth + 1)),
                 *(self._bins, np.uint32(0), np.uint32(count), self._bins, np.uint32(0)),
-                *(self.distances, self.predecessors, self._queue, self._none),
-                *(np.uint32(1), self._state, NEXT),
+                *(self.distances, self.predecessors, self._queue, self._hubs),
+                *(np.uint32(1), self._state, SLOTS[1 if self._chunks else (depth + 1) & 1]),
             )
             launches += 1
-            frontier = None if self._sweeps(count) else self._found_last(count)
+            if self._problem.addressed and count >= ORDERED_SHARE * self._graph.n:
+                self._order(depth + 1)
+                launches += 1
+            frontier = self._found_last(count) if self._is_wanted(count) else None
             level = levels[depth]
             level.direction, level.sent_bytes = "push", self._copied_bytes - before
             now = time.perf_counter()
@@ -253,6 +279,22 @@ class Streamed:
             source,
         )
 
+    def _begin(self, source: int) -> None:
+        """Enqueue what makes no vertex reached but the source."""
+        n = np.uint32(self._graph.n)
+        # Where rows come in chunks none is at its vertex's number.
+        own = n if self._chunks else np.uint32(source)
+        self._launch(
+            "begin",
+            *(self._indptr, n, self._words, np.uint32(self.predecessors.count)),
+            *(np.uint32(source), own, np.uint32(source), np.uint32(self._state.count)),
+            *(self.distances, self.predecessors, self._found, self._queue, self._hubs),
+            self._state,
+        )
+        if self._chunks:
+            queue, distances = self.device.queue, self.distances.buffer
+            cl.enqueue_fill_buffer(queue, distances, np.zeros(1, np.int32), 4 * source, 4)
+
     def _found_last(self, count: int) -> NDArray[np.int64]:
         """Read what the last level found, in order, so that rows are read in order."""
         found = self._bins.read(count)
@@ -260,62 +302,61 @@ class Streamed:
             found = found.view(np.uint32)[::2]
         return np.sort(found).astype(np.int64)
 
-    def _sweeps(self, count: int) -> bool:
-        """Whether to copy all rows costs less than to know of so many vertices which they are."""
+    def _is_wanted(self, count: int) -> bool:
+        """Whether the host is to know which so many vertices are: not if all rows are copied."""
         chunks = self._chunks
-        return chunks is not None and 0 < chunks.sweep_bytes <= VERTEX_BYTES * count
+        return chunks is not None and not 0 < chunks.sweep_bytes <= VERTEX_BYTES * count
 
-    def _sweep(self, depth: int) -> int:
+    def _sweep(self, chunks: RowChunks, depth: int) -> int:
         """Enqueue the expansion of all vertices at a distance; give the launches."""
-        assert self._chunks is not None  # noqa: S101 (as `_sweeps` has found)
         launches = 0
-        for chunk, first, count in self._chunks.swept():
+        for chunk, first, count in chunks.swept():
             self._count(0)
             self._launch(
                 "list",
                 *(self.distances, np.uint32(first), np.uint32(count), np.uint32(depth)),
-                *(chunk.vertices, self._state, FIRST),
+                *(chunk.vertices, self._state, SLOTS[0]),
             )
             chunk.used = self._expand_listed(chunk.indptr, chunk.indices, chunk.vertices, first)
             self.device.queue.flush()
             launches += 2
         return launches
 
-    def _expand(self, frontier: NDArray[np.int64]) -> int:
-        """Enqueue the expansion of all of a frontier; give the launches."""
+    def _expand(self, depth: int, frontier: NDArray[np.int64] | None) -> int:
+        """Enqueue the expansion of a frontier, which the host may know; give the launches."""
         if self._chunks is None:
-            self._queue.write(frontier.astype(np.uint32))
-            self._expand_rows(frontier.size, self._indptr, self._indices, self._queue)
+            self._expand_listed(self._indptr, self._indices, self._queue, slot=depth & 1)
             return 1
+        if frontier is None:
+            return self._sweep(self._chunks, depth)
         launches = 0
         for chunk, count, first in self._chunks.copied(frontier):
-            chunk.used = self._expand_rows(
-                count, chunk.indptr, chunk.indices, chunk.vertices, first, chunk.names
+            self._count(count)
+            chunk.used = self._expand_listed(
+                chunk.indptr, chunk.indices, chunk.vertices, first, chunk.names
             )
             self.device.queue.flush()
             launches += 1
         return launches
 
-    def _expand_rows(
-        self,
-        count: int,
-        indptr: Argument,
-        indices: Argument,
-        vertices: Argument,
-        first: int | None = 0,
-        names: Argument | None = None,
-    ) -> cl.Event:
-        """Enqueue the expansion of rows: those of vertices from `first` on, or of named ones."""
-        self._count(count)
-        return self._expand_listed(indptr, indices, vertices, first, names)
+    def _order(self, depth: int) -> None:
+        """Enqueue the putting in order of a frontier but for hubs: its rows pass side by side."""
+        slot = depth & 1
+        self._count(0, slot)
+        self._launch(
+            "list",
+            *((self._indptr,) if self.config.hub_degree else ()),
+            *(self.distances, np.uint32(0), np.uint32(self._graph.n), np.uint32(depth)),
+            *(self._queue, self._state, SLOTS[slot]),
+        )
 
-    def _count(self, count: int) -> None:
+    def _count(self, count: int, slot: int = 0) -> None:
         """Enqueue saying how many vertices the next launch has."""
         cl.enqueue_fill_buffer(
             self.device.queue,
             self._state.buffer,
             np.array([count], np.uint32),
-            4 * STATE_WORDS["NEXT"],
+            4 * (STATE_WORDS["NEXT"] + slot * STATE_WORDS["SLOT_STRIDE"]),
             4,
         )
 
@@ -326,11 +367,13 @@ class Streamed:
         vertices: Argument,
         first: int | None = 0,
         names: Argument | None = None,
+        slot: int = 0,
     ) -> cl.Event:
+        """Enqueue the expansion of rows: those of vertices from `first` on, or of named ones."""
         line = np.uint32(0) if first is None else NO_NAMES
         return self._launch(
             "expand",
             *(indptr, indices, np.uint32(1), np.uint32(first or 0), line, names or self._none),
-            *(vertices, self._none, self._found, self._bins, self._begins),
-            *(np.uint32(1), self._state, FIRST),
+            *(vertices, self._hubs, self._found, self._bins, self._begins),
+            *(np.uint32(1), self._state, SLOTS[slot]),
         )

@@ -23,6 +23,8 @@ from clgraph.errors import InvalidArgumentError, QueueOverflowError
 from clgraph.graph.csr import unsigned
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyopencl as cl
     from numpy.typing import NDArray
 
@@ -119,7 +121,7 @@ class Part:
         self._tree_size = tree if predecessors else 0
         self.distances = self._memory.allocate("distances", owned.count, np.int32)
         self.predecessors = self._memory.allocate("predecessors", self._tree_size, np.int32)
-        state_words = BIN_LENGTHS + parts * BIN_STRIDE
+        state_words = self._state_words(parts)
         self.row_distances = self.distances  # of the vertices whose rows are here
         self._state = self._memory.allocate("state", state_words, np.uint32)
         self._mirror = Mirror(device, self._state, SEEN, state_words - SEEN)
@@ -131,6 +133,11 @@ class Part:
         self._begin = self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config)
         self._expand = self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config)
 
+    @staticmethod
+    def _state_words(parts: int) -> int:
+        """How many words of counters there are."""
+        return BIN_LENGTHS + parts * BIN_STRIDE
+
     @property
     def _word(self) -> np.dtype[Any]:
         return np.dtype(f"u{self.config.word_bits // 8}")
@@ -139,7 +146,13 @@ class Part:
         """Note what an exchange needs to know of the targets of edges."""
 
     def _kernel(
-        self, file: str, name: str, config: Any, problem: SimpleNamespace | None = None
+        self,
+        file: str,
+        name: str,
+        config: Any,
+        problem: SimpleNamespace | None = None,
+        words: Mapping[str, int] = PART_WORDS,
+        **terms: Any,
     ) -> tuple[Kernel, int]:
         program = load(
             self.device,
@@ -149,9 +162,10 @@ class Part:
             exchange=self.EXCHANGE,
             UNREACHED=UNREACHED,
             counts_hubs=self._partition_plan.gamma is not None,
-            state_words=STATE_WORDS | PART_WORDS,
+            state_words={**STATE_WORDS, **words},
             slot_words=SLOT_WORDS,
             stage_fields=stage_fields(QUEUE_PAYLOAD),
+            **terms,
         )
         kernel = program.kernel(name, self.device)
         groups = resident_groups(self.device, kernel, config.group_size)

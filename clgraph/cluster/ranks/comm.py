@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["AllGather", "Communicator", "Mail", "Piece", "Program", "Swap", "Together", "run"]
 
 MOST_RANKS = 64  # in one process; over MPI there is no limit
+MOST_MEETING = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +124,16 @@ class Communicator(ABC):
         Of these, each with a queue of its own that records no times.
     usual_devices : tuple of Device
         The same with their usual queues, for plans that are made for one device.
+    meets : bool
+        Whether kernels of all ranks run at once and read the same host memory, so that they may
+        wait for each other.
     """
 
     size: int
     ranks: tuple[int, ...]
     devices: tuple[Device, ...]
     usual_devices: tuple[Device, ...]
+    meets = False
 
     @abstractmethod
     def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
@@ -179,8 +184,9 @@ class Together(Communicator):
     ----------
     devices : sequence of Device
         One for each rank; a device that is named several times has as many.
-    transfers : {"direct", "host"}, optional
-        See `Transport`.
+    transfers : {"direct", "host", "mailboxes"}, optional
+        See `Transport`; and whether bits are exchanged by kernels that wait for each other, which
+        must then run at once. Default is that on NVIDIA's cards, each another.
 
     Attributes
     ----------
@@ -195,7 +201,10 @@ class Together(Communicator):
         self.devices = tuple(device.beside(timed=False) for device in devices)
         self.size = len(self.devices)
         self.ranks = tuple(range(self.size))
-        self.transport = Transport(self.devices, transfers)
+        meets = transfers == "mailboxes"
+        self.transport = Transport(self.devices, None if meets else transfers)
+        meets = meets or (transfers is None and may_meet(self.devices))
+        self.meets = meets and 2 <= self.size <= MOST_MEETING
 
     def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
         """Wait for all devices at once."""
@@ -217,6 +226,17 @@ class Together(Communicator):
         self.transport.settle()
         for device in self.devices:
             device.queue.finish()
+
+
+def may_meet(devices: Sequence[Device]) -> bool:
+    """Whether kernels on all these devices run at once and read the same host memory.
+
+    A device that is named twice might run one kernel after the other.
+    """
+    cards = {device.cl.int_ptr for device in devices}
+    return len(cards) == len(devices) and all(
+        device.traits.memory_ops == "ptx" for device in devices
+    )
 
 
 def messages_of(requests: Sequence[Mail]) -> list[Message]:

@@ -35,6 +35,7 @@ SPIN_S = 2e-3
 PAUSE_SHARE, LONGEST_PAUSE_S = 1 / 16, 1e-3
 MOST_BYTES = 1 << 30  # of one message: counts are 32 bits wide
 TAG = 25
+PROBE_BYTES = 512
 INTERRUPTED = 130
 
 
@@ -80,7 +81,8 @@ class OverMPI(Communicator):
             found = self._device(device)
             self.usual_devices = (found,)
             self.devices = (found.beside(timed=False),)
-        self._staging: dict[tuple[str, int], Pinned] = {}
+        self._staging: dict[str, NDArray[np.uint8]] = {}
+        self._pins = self._passes(Pinned(self.devices[0], PROBE_BYTES, np.uint8).array)
         self._under_way: list[cl.Event] = []
 
     def _ranks_here(self) -> tuple[int, int]:
@@ -228,7 +230,7 @@ class OverMPI(Communicator):
         return [(self.rank + step) % self.size for step in range(1, self.size)]
 
     def mail(self, requests: Sequence[Mail]) -> list[None]:
-        """Send parts of arrays through pinned memory, which MPI reads and writes in place."""
+        """Send parts of arrays through pinned memory, if MPI reads and writes that in place."""
         (request,) = requests
         queue = self.devices[0].queue
         self.settle()
@@ -278,14 +280,35 @@ class OverMPI(Communicator):
             )
         return [None]
 
+    def _passes(self, memory: NDArray[np.uint8]) -> bool:
+        """Whether MPI sends memory of this kind, and receives into it."""
+        from mpi4py import MPI  # noqa: PLC0415 - optional, and starts MPI
+
+        half = memory.size // 2
+        memory[:half], memory[half:] = np.arange(half), 0
+        try:
+            requests = [
+                self._comm.Irecv(memory[half:], source=self.rank, tag=TAG),
+                self._comm.Isend(memory[:half], dest=self.rank, tag=TAG),
+            ]
+        except (MPI.Exception, ValueError, TypeError):
+            return False
+        self.wait(requests, "a probe")
+        return bool((memory[:half] == memory[half:]).all())
+
     def _room(self, name: str, size_bytes: int) -> NDArray[np.uint8]:
-        held = self._staging.get((name, 0))
-        if held is None or held.array.size < size_bytes:
+        held = self._staging.get(name)
+        if held is None or held.size < size_bytes:
             # At least doubled, so that levels that grow do not each pin memory anew.
-            grown = max(size_bytes, 2 * held.array.size if held else 1 << 12)
-            held = Pinned(self.devices[0], grown, np.uint8)
-            self._staging[name, 0] = held
-        return held.array
+            grown = max(size_bytes, 2 * held.size if held is not None else 1 << 12)
+            # Copies to and from other memory are slower, and right.
+            held = (
+                Pinned(self.devices[0], grown, np.uint8).array
+                if self._pins
+                else np.empty(grown, np.uint8)
+            )
+            self._staging[name] = held
+        return held
 
     def settle(self) -> None:
         """Wait until nothing is under way to the device any more."""

@@ -68,7 +68,9 @@ class Transport:
 
     def __init__(self, devices: Sequence[Device], transfers: str | None) -> None:
         if transfers not in {None, "direct", "host"}:
-            raise InvalidArgumentError(f"transfers={transfers!r} is not one of direct, host.")
+            raise InvalidArgumentError(
+                f"transfers={transfers!r} is not one of direct, host, mailboxes."
+            )
         if transfers == "direct" and len({device.context.int_ptr for device in devices}) > 1:
             raise InvalidArgumentError(
                 "transfers='direct' needs devices of one OpenCL context, such as one device named "

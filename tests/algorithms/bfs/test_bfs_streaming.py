@@ -27,13 +27,7 @@ LIMIT = "CLGRAPH_MEMORY_LIMIT"
 @pytest.fixture
 def copied(monkeypatch):
     """Have rows copied although the device could read them in place, as those of a card are."""
-    prepare = Streamed._prepare
-
-    def other(self, chunk_bytes):
-        self.way = "copied"
-        prepare(self, chunk_bytes)
-
-    monkeypatch.setattr(Streamed, "_prepare", other)
+    monkeypatch.setattr(Streamed, "_reads_in_place", lambda _: False)
 
 
 @pytest.mark.runtimes("intel", "pocl")
@@ -46,6 +40,52 @@ def test_rows_are_read_in_place(device):
                 check_search(graph, source, result)
             assert result.stats.partition == "in place"
             assert result.stats.per_level["sent_bytes"].sum() == 0
+    check_star(device)
+
+
+@pytest.mark.runtimes("intel", "pocl")
+def test_rows_are_read_by_their_address(device, monkeypatch):
+    """As cards get at pinned memory."""
+    monkeypatch.setattr(Streamed, "_is_addressed", lambda _: True)
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = Streamed(graph, device, predecessors=True)
+        assert isinstance(plan._indices, np.uint64)
+        for source in sources:
+            check_search(graph, source, plan.search(source, graph.n))
+    check_star(device)
+
+
+@ONE_RUNTIME
+def test_wide_frontiers_are_put_in_order(device, monkeypatch):
+    """As rows lie in memory; hubs have a queue of their own and are expanded once."""
+    graph = cg.generate.kron(13, seed=3)
+    monkeypatch.setattr(Streamed, "_is_addressed", lambda _: True)
+    monkeypatch.setattr(streaming, "ORDERED_SHARE", 1 / 4)
+    queues = []
+    order = Streamed._order
+
+    def noted(plan, depth):
+        order(plan, depth)
+        queues.append((depth, plan._queue.read(graph.n)))
+
+    monkeypatch.setattr(Streamed, "_order", noted)
+    plan = Streamed(graph, device, predecessors=False)
+    hub_degree = plan.config.hub_degree
+    assert 0 < hub_degree < graph.max_degree
+    result = plan.search(int(np.argmax(graph.degrees)), graph.n)
+    check_search(graph, int(np.argmax(graph.degrees)), result)
+    assert queues
+    for depth, queue in queues:
+        wanted = np.flatnonzero((result.distances == depth) & (graph.degrees < hub_degree))
+        assert result.stats.per_level["frontier"][depth] >= graph.n / 4
+        np.testing.assert_array_equal(np.sort(queue[: wanted.size]), wanted)
+
+
+def check_star(device):
+    star = cg.generate.star(5000)  # whose middle is shared out among all work-groups
+    plan = cg.BFS(star, True, device=device, memory="stream")
+    for source in (0, 1, star.n - 1):
+        check_search(star, source, plan.run(source, verify=True))
 
 
 @pytest.mark.usefixtures("copied")

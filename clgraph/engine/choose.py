@@ -224,7 +224,8 @@ def _pull_on(
     usual = (with_hubs if has_hubs else without) if queues and has_many else 0
     likely = pick(pull.likely, usual)
     looks, gain = PULL_COSTS.on(traits)
-    if queues and looks and not (pull.alpha or pull.floor or pull.looks is not None or pull.gain):
+    is_open = not (pull.alpha or pull.floor or pull.gain) and pull.looks is None
+    if queues and has_many and looks and is_open:
         pull = replace(pull, looks=looks, gain=gain, floor=LOOKED_FLOOR)
     return replace(pull.resolved(), likely=likely)
 

@@ -16,9 +16,11 @@
 <%namespace name="pull" file="/balance/pull.mako"/>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
-## the bitmap, if `pulled`; in both, if also `listed`), `hubs` beside it, `edges` out of them all; `may_pull` is false where the
-## edges are only estimated, which they are where they are too few for a pull. Uses explored and reached.
-<%def name="conclude(s, pulled, may_pull, found, hubs, edges, listed='0')">
+## the bitmap, if `pulled`; in both, if also `listed`, where that is an expression), `hubs` beside it, `edges` out of
+## them all; `may_pull` is false where the edges are only estimated, which they are where they are too few for a pull.
+## Uses explored and reached.
+<%def name="conclude(s, pulled, may_pull, found, hubs, edges, listed=None)">
+<% only_in_bitmap = f"{pulled} && !{listed}" if listed else pulled %>\
 {
     const uint size = ${found} + ${hubs};
     % if config.pull:
@@ -40,7 +42,7 @@
     <% goes_on = config.pull.gain and not lanes.module.one_lane(context) %>\
     % if goes_on:
     // The length is still that of the frontier before.
-    const int goes_on = ${pulled} && !${listed} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
+    const int goes_on = ${only_in_bitmap} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
     % endif
     const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it${"" if config.pull.looks else " && " + capture(pull.reads_fewer, f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
     % if lists_pulled:
@@ -50,7 +52,7 @@
     ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:
               : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.frontier.visited == "labels" else "PULL"})
-              : ${pulled} && !${listed} ? GATHER
+              : ${only_in_bitmap} ? GATHER
     % endif
               : ${expansion()};
     ${s}.length = ${found};

@@ -271,7 +271,7 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         }
         // The source alone is never worth reading a bitmap for.
         ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges",
-                         listed="now.lists" if lists_pulled else "0")}
+                         listed="now.lists" if lists_pulled else None)}
     } else if (now.mode == MARK) {
         next.mode = PULL;
     % if config.balance.scope == "grid":

@@ -16,6 +16,7 @@ from clgraph.engine.resident import unreachable_words
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 from clgraph.engine.strategies.frontier import StatusArray
+from clgraph.engine.strategies.pull import ByEdges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +137,8 @@ def _declare_graph(
         ctype = "uint" if kept == 1 else f"uint{kept}"
         table.held(ctype, "likely", parents, "[n] the in-neighbours of most edges")
     table.number("uint", "n", graph.n)
-    table.number("uint", "reachable", np.count_nonzero(back.degrees), "vertices with in-edges")
+    if isinstance(config.pull, ByEdges) and config.pull.looks:
+        table.number("uint", "reachable", np.count_nonzero(back.degrees), "vertices with in-edges")
     table.number("ulong", "m", graph.m)
     if isinstance(graph, BlockRows):
         table.number("ulong", "entries", graph.entries, "of indices, used or not")

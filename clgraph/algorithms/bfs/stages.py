@@ -59,7 +59,7 @@ TALLY_WORDS = {
 TALLY_COUNT = 36
 # Of a stage over a queue of vertices: whether a level that pulls lists what it finds, too.
 # Distances are below 2**31, so a level leaves a bit for that.
-VERTEX_PAYLOAD = QUEUE_PAYLOAD | {"level": 31, "lists": 1}
+LISTED_PAYLOAD = QUEUE_PAYLOAD | {"level": 31, "lists": 1}
 # Of a stage over a status array: which queue, whether levels pull, and how the next queue is made.
 STATUS_PAYLOAD = {"queue": 1, "pulls": 1, "way": 3, "length": 32, "level": 32}
 # How a level was shared out where a balancer prepares for each: lanes a vertex, and these.
@@ -99,9 +99,12 @@ def likely_kept(config: Resolved) -> int:
 
 
 def lists_pulled(config: Resolved) -> bool:
-    """Whether levels that pull may put what they find into the queue as well."""
-    plain = config.frontier.name == "vertex" and config.frontier.exact and not config.hub_bins
-    return plain and config.lanes > 1 and isinstance(config.pull, ByEdges) and bool(config.pull.gain)
+    """Whether levels that pull may put what they find into the queue as well.
+
+    Only where likely parents are kept, of graphs whose searches have few levels: what is decided
+    for it costs each of the thousands of levels of a road network a microsecond or two.
+    """
+    return bool(likely_kept(config)) and config.frontier.exact and not config.hub_bins
 
 
 def has_shares(config: Resolved) -> bool:
@@ -141,7 +144,11 @@ def kernel_parameters(
         "tally_count": TALLY_COUNT,
         "state_words": words,
         "stage_fields": stage_fields(
-            STATUS_PAYLOAD if isinstance(config.frontier, StatusArray) else VERTEX_PAYLOAD
+            STATUS_PAYLOAD
+            if isinstance(config.frontier, StatusArray)
+            else LISTED_PAYLOAD
+            if lists_pulled(config)
+            else QUEUE_PAYLOAD
         ),
         "slot_words": slot,
     }

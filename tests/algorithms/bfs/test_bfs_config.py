@@ -270,18 +270,20 @@ def shrinking(sizes, apart):
 def test_pulling_goes_on_where_a_frontier_shrinks_fast(device):
     """To an eighth, with few edges left, on SIMD groups; else the few are gathered and pushed.
 
-    With very few left, what is pulled is listed as well, and pushed then.
+    With very few left, and likely parents, what is pulled is listed as well, and pushed then.
     """
-    for sizes, apart, on_lanes in (
-        ((1, 40, 4000, 300, 20, 2), 60, "push pull pull pull pull pull"),
-        ((1, 40, 4000, 300, 20, 3), 60, "push pull pull pull pull push"),
-        ((1, 40, 4000, 600, 20, 2), 60, "push pull pull push push push"),
-        ((1, 40, 4000, 300, 20, 2), 900, "push pull pull push push push"),
-        ((1, 40, 4000, 20, 2, 1), 2, "push pull pull pull push push"),  # and in the queue, too
+    for sizes, apart, likely, on_lanes in (
+        ((1, 40, 4000, 300, 20, 2), 60, 1, "push pull pull pull pull pull"),
+        ((1, 40, 4000, 300, 20, 3), 60, 1, "push pull pull pull pull push"),
+        ((1, 40, 4000, 600, 20, 2), 60, 1, "push pull pull push push push"),
+        ((1, 40, 4000, 300, 20, 2), 900, 1, "push pull pull push push push"),
+        ((1, 40, 4000, 20, 2, 1), 2, 1, "push pull pull pull push push"),  # and in the queue, too
+        ((1, 40, 4000, 20, 2, 1), 2, 0, "push pull pull pull pull push"),
     ):
         graph = shrinking(sizes, apart)
-        rule = {"pull_gain": 16, "alpha": 8, "pull_floor": 5}
-        config = bfs_config(single_group=False, direction="switching", hub_degree=0, **rule)
+        rule = pull.ByEdges(alpha=8, floor=5, gain=16, likely=likely)
+        config = bfs_config(single_group=False, direction="switching", hub_degree=0)
+        config = dataclasses.replace(config, pull=rule)
         result = cg.bfs(graph, 0, config=config, device=device)
         check_search(graph, 0, result)
         expected = on_lanes if device.traits.lanes > 1 else "push pull pull push push push"

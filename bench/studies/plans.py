@@ -102,6 +102,16 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         ("kron",),
     ),
     Algorithm(
+        "bfs-pull",
+        ("1", "2", "4"),
+        lambda graph, likely, device: cg.BFS(
+            graph,
+            config=cg.BFSConfig(pull=cg.pull.ByEdges(gain=6, looks=1, likely=int(likely))),
+            device=device,
+        ),
+        ("kron",),
+    ),
+    Algorithm(
         "bfs-divided", ("candidates", "bits", "mailboxes", "paths"), building.divided, ("kron",)
     ),
     Algorithm(

@@ -210,7 +210,7 @@ def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
 
     def given_up(args, *_):
         for launch in range(stages):
-            driver._launch(args, launch, FLAG_STEPPED)
+            driver._launch(args, launch, np.uint32(FLAG_STEPPED))
 
     driver._persistent = given_up
     result = plan.run()

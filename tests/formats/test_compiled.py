@@ -302,6 +302,7 @@ def test_ctrl_c_within_a_read_leaves_no_thread(tmp_path, monkeypatch, processor)
     path = tmp_path / "graph.el"
     graph = cgg.generate.random(2000, 5)
     cgg.write(graph, path)
+    gc.collect()  # what other tests left in cycles
     used, told = processor.ledger.used_bytes, []
 
     def stop(*_):

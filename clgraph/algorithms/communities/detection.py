@@ -37,7 +37,7 @@ MOST_LEVELS = 64
 # are few, and a tenth is worth more than it takes.
 TOLERANCE = 1e-3
 # Of modularity, on any level: moves that gain no more are few, and taking communities apart for
-# them brings as much again, for most of the work of a level.
+# them brings as little again, for most of the work of a level.
 REFINED_FROM = 1e-3
 # Of modularity: an iteration ends where whole communities that join each other gain no more, and
 # all of it where single vertices do in a later iteration.
@@ -325,10 +325,11 @@ class Leiden(_Detection):
     -----
     Vertices move in turns by eight classes, drawn by the seed: those of one class choose from the
     same state. All sums are of whole numbers, weights that are none being rounded to 2**-40 of
-    their total, so that results are the same on all devices. Communities are parted into
-    well-connected sets, those become the vertices of the next level, and begin in the communities
-    they are from. Communities are connected. O(m) work a pass; levels are sorted in
-    O(m log n / 8).
+    their total, so that results are the same on all devices. Where the moves on a level gain more
+    than 0.001 of modularity communities are parted into well-connected sets, those become the
+    vertices of the next level, and begin in the communities they are from; elsewhere what hangs
+    together in each community becomes a vertex. Communities are connected. O(m) work a pass;
+    levels are sorted in O(m log n / 8).
 
     References
     ----------

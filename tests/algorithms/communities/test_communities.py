@@ -249,7 +249,7 @@ def test_planted_parts_are_found(device):
 
 
 @on_both
-def test_communities_of_leiden_are_connected_and_well(device):
+def test_communities_of_leiden_are_connected(device):
     graph = cg.generate.kron(10, 6, seed=4)
     result = cg.leiden(graph, device=device, verify=True)
     network = as_networkx(graph)

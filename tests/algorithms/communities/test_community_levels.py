@@ -1,0 +1,217 @@
+"""When levels of Louvain and Leiden are refined, when they end, and what comes of them."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+import clgraph as cg
+from clgraph.algorithms.communities import detection, moving
+from clgraph.algorithms.communities.level import Levels
+from clgraph.algorithms.communities.scale import Scale
+from clgraph.engine.sweeps import SweepLog
+
+everywhere = pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
+
+
+@cache
+def named_graphs():
+    rng = np.random.default_rng(2)
+    parts = np.repeat(np.arange(60), 30)
+    likely = np.where(parts[:, None] == parts, 0.15, 0.01)
+    ends = np.nonzero(rng.random(likely.shape) < likely)
+    return {
+        "kron": cg.generate.kron(10, 8, seed=2),
+        "road": cg.generate.road(60, seed=2),
+        "planted": cg.from_edges(*ends, directed=False, symmetrize=True, dedup=True),
+    }
+
+
+def matrix_of(level):
+    """Give a level's edges between different vertices, as SciPy keeps them."""
+    indptr, indices = level.rows[0].read(level.n + 1), level.rows[1].read(level.m)
+    weights = level.rows[2].read(level.m) if level.weighted else np.ones(level.m)
+    made = csr_array((weights.astype(np.float64), indices, indptr), shape=(level.n, level.n))
+    made.setdiag(0)
+    made.eliminate_zeros()
+    return made
+
+
+def same_parts(one, other):
+    """Whether two labellings part the vertices alike."""
+    pairs = np.unique(np.column_stack([one, other]), axis=0)
+    return len(pairs) == np.unique(one).size == np.unique(other).size
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """What each level gained, and what the next was made of, if one was made."""
+    told = []
+    coarser = Levels.coarser
+
+    def moves(log, turns, level, scale, **how):
+        found = moving.moved(log, turns, level, scale, **how)
+        told.append({"gain": found[2], "n": level.n, "refined": False, "pieces": None})
+        return found
+
+    def refining(*args, **how):
+        told[-1]["refined"] = True
+        return moving.refined(*args, **how)
+
+    def making(levels, log, level, parts, side):
+        rows = matrix_of(level)
+        labels, taken = level.labels.read(level.n), parts.read(level.n)
+        made, numbers = coarser(levels, log, level, parts, side)
+        within = rows.tocoo()
+        kept = labels[within.row] == labels[within.col]
+        places = within.row[kept], within.col[kept]
+        within = csr_array((np.ones(kept.sum()), places), shape=rows.shape)
+        told[-1].update(labels=labels, parts=taken, pieces=connected_components(within)[1])
+        return made, numbers
+
+    monkeypatch.setattr(detection, "moved", moves)
+    monkeypatch.setattr(detection, "refined", refining)
+    monkeypatch.setattr(Levels, "coarser", making)
+    return told
+
+
+def iterations_of(told, found):
+    """Give what was told of each iteration's levels."""
+    assert len(told) == len(found.stats.levels)
+    assert [one["n"] for one in told] == [level["vertices"] for level in found.stats.levels]
+    parted = [[] for _ in range(found.stats.levels[-1]["iteration"] + 1)]
+    for one, level in zip(told, found.stats.levels, strict=True):
+        parted[level["iteration"]].append(one)
+    return parted
+
+
+@everywhere
+@pytest.mark.parametrize("name", named_graphs())
+def test_a_level_is_refined_only_where_its_moves_gained_enough(device, name, watched):
+    found = cg.Leiden(named_graphs()[name], device=device).run(seed=1, iterations=3, verify=True)
+    made = [one for one in watched if one["pieces"] is not None]
+    assert {one["refined"] for one in made} == {False, True}
+    assert len(made) <= len(found.stats.levels)
+    for one in made:
+        assert one["refined"] == (one["gain"] > 1e-3)
+        if not one["refined"]:
+            assert same_parts(one["parts"], one["pieces"])
+    finer = [one for one in made if not same_parts(one["parts"], one["pieces"])]
+    assert finer  # refining takes apart what hangs together
+
+
+@everywhere
+def test_communities_that_are_not_refined_are_parted_where_they_do_not_hang_together(
+    device, watched, monkeypatch
+):
+    """No gain is enough here, so that those of the graph itself come to what is made of it."""
+    monkeypatch.setattr(detection, "REFINED_FROM", 1.0)
+    graph = cg.generate.kron(11, seed=2)
+    found = cg.Leiden(graph, device=device).run(iterations=3, verify=True)
+    assert not any(one["refined"] for one in watched)
+    made = [one for one in watched if one["pieces"] is not None]
+    assert any(not same_parts(one["labels"], one["pieces"]) for one in made)
+    assert all(same_parts(one["parts"], one["pieces"]) for one in made)
+    assert found.modularity > 0.1
+
+
+@everywhere
+@pytest.mark.parametrize("kind", [cg.Leiden, cg.Louvain])
+@pytest.mark.parametrize("name", named_graphs())
+def test_iterations_end_where_single_vertices_gain_little(device, name, kind, watched):
+    plan = kind(named_graphs()[name], device=device)
+    found = plan.run(seed=1, iterations=20, verify=True)
+    done = iterations_of(watched, found)
+    assert 2 < len(done) < 20
+    assert all(levels[0]["gain"] > 1e-4 for levels in done[:-1])
+    assert done[-1][0]["gain"] <= 1e-4
+    assert len(done[-1]) == 1
+    # What the last iteration moved on its only level is not taken.
+    before = plan.run(seed=1, iterations=len(done) - 1)
+    np.testing.assert_array_equal(found.labels, before.labels)
+    assert found.modularity == before.modularity
+
+
+@everywhere
+@pytest.mark.parametrize("kind", [cg.Leiden, cg.Louvain])
+@pytest.mark.parametrize("name", named_graphs())
+def test_an_iteration_ends_where_whole_communities_gain_little(device, name, kind, watched):
+    found = kind(named_graphs()[name], device=device).run(iterations=4, verify=True)
+    for iteration, levels in enumerate(iterations_of(watched, found)):
+        whole = [False] + [not one["refined"] for one in levels[:-1]]  # are its vertices?
+        whole[0] = iteration > 0 and len(levels) == 1  # or this one ends everything
+        ends = [held and one["gain"] <= 1e-4 for held, one in zip(whole, levels, strict=True)]
+        assert not any(ends[:-1])
+        # Of the last nothing is made, unless to see that it would be the same again.
+        assert (levels[-1]["pieces"] is None) == ends[-1]
+
+
+def coarse(device, graph, labels):
+    """Make the next level of communities; give the first, it and the numbers of communities."""
+    plan = cg.Louvain(graph, device=device)
+    levels, level, log = plan._levels, plan._first, SweepLog()
+    level.labels.write(labels.astype(np.uint32))
+    plan._turns.order(log, level, 1)
+    indptr = levels.array("indptr odd", np.unique(labels).size + 1)
+    indptr.write(np.full(indptr.count, 0xFFFFFFFF, np.uint32))
+    made, numbers = levels.coarser(log, level, level.labels, "odd")
+    log.wait()
+    return level, made, numbers.read(graph.n)
+
+
+@everywhere
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [300, 70_000], ids=["narrow", "wide"])  # keys of 32 bits or 64
+def test_the_next_level_is_the_product_of_matrices(device, n, weighted):
+    """With vertices without edges at both ends and in long gaps between."""
+    rng = np.random.default_rng(6)
+    held = np.concatenate([np.arange(n // 5, n // 4), np.arange(n // 2, n // 2 + 60)])
+    ends = rng.choice(held, (2, 2000))
+    weights = (rng.integers(1, 9, 2000),) if weighted else ()
+    graph = cg.from_edges(*ends, *weights, n=n, directed=False, symmetrize=True)
+    labels = np.arange(n)
+    joined = rng.choice(held, 2 * (held.size // 3), replace=False).reshape(2, -1)
+    labels[joined[0]] = labels[joined[1]]
+    level, made, numbers = coarse(device, graph, labels)
+    used = np.unique(labels)
+    assert made.n == used.size
+    np.testing.assert_array_equal(numbers[used], np.arange(made.n))
+    of_vertex = np.searchsorted(used, labels)
+    member = csr_array((np.ones(n), (np.arange(n), of_vertex)), shape=(n, made.n))
+    wanted = member.T @ matrix_of(level) @ member
+    inner = wanted.diagonal()
+    wanted.setdiag(0)
+    wanted.eliminate_zeros()
+    wanted.sort_indices()
+    np.testing.assert_array_equal(made.rows[0].read(made.n + 1), wanted.indptr)
+    np.testing.assert_array_equal(made.rows[1].read(made.m), wanted.indices)
+    np.testing.assert_array_equal(made.rows[2].read(made.m), wanted.data)
+    loops = np.bincount(of_vertex, level.loops.read(n), made.n)
+    np.testing.assert_array_equal(made.loops.read(made.n), loops + inner)
+    strengths = np.bincount(of_vertex, level.strengths.read(n), made.n)
+    np.testing.assert_array_equal(made.strengths.read(made.n), strengths)
+    empty = np.diff(wanted.indptr) == 0
+    assert empty[0]
+    assert empty[-1]
+    assert empty.sum() > made.n // 2
+
+
+@everywhere
+def test_who_is_not_well_connected_to_a_community_stays_alone_in_it(device):
+    graph, resolution = cg.generate.kron(9, 8, seed=1), 1.01
+    plan = cg.Leiden(graph, device=device)
+    levels, level, log = plan._levels, plan._first, SweepLog()
+    level.labels.write(np.zeros(graph.n, np.uint32))
+    plan._turns.order(log, level, 1)
+    levels.start(log, level, given=True)
+    scale = Scale.of(plan.total, resolution)
+    parts = moving.refined(log, plan._turns, level, scale, report=lambda: None).read(graph.n)
+    strengths = graph.degrees.astype(np.float64)
+    expected = resolution * strengths * (plan.total - strengths) / plan.total
+    loosely = strengths < expected * (1 - 1e-6)
+    sizes = np.bincount(parts, minlength=graph.n)[parts]
+    assert 0 < loosely.sum() < graph.n
+    assert (sizes[loosely] == 1).all()
+    assert (sizes[~loosely] > 1).any()

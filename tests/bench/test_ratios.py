@@ -209,23 +209,34 @@ def brackets(page, without=""):
 CALLED = {"SciPy": "scipy", "GAP `pr`": "gap", "GAP `pr_spmv`": "gap_spmv"}
 
 
-@pytest.mark.parametrize(("name", "kind"), [("ranking.md", "pagerank"), ("truss.md", "cores")])
-def test_ratios_in_brackets_are_of_the_seed_where_they_are_least(name, kind):
+CORES = "pocl-20261123-ranks-cores.json"
+ALONE = "pocl-20261128-pagerank.json"  # of fewer seeds, with little beside
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "records"),
+    [("ranking.md", "pagerank", (CORES, ALONE)), ("truss.md", "cores", (CORES,))],
+)
+def test_ratios_in_brackets_are_of_the_seed_where_they_are_least(name, kind, records):
     """Others' medians over seeds, and how many times as long they take as ours beside them."""
-    found = recorded("pocl-20261123-ranks-cores.json")["found"]
     probe = (RESULTS / "probes" / "cpu-20261128-pagerank.txt").read_text("utf-8")
     cells = list(brackets(ROOT / "docs" / name, without=probe))
     assert len(cells) > 10
-    wrong = []
+    wrong, of_record = [], dict.fromkeys(records, 0)
     for graph, column, shown_ms, ratio in cells:
         other = CALLED.get(column, column)
-        seeds = [of for key, of in found.items() if key.startswith(f"{kind}/{graph}/")]
-        assert len(seeds) == 3
-        times = sorted(of[other]["ms"] for of in seeds)
-        least = min(of[other]["ms"] / of[of[other]["beside"]]["ms"] for of in seeds)
-        if not (agree([shown_ms], [times[1]]) and agree([ratio], [least])):
-            wrong.append((graph, column, shown_ms, ratio, times[1], least))
+        for record in records:
+            found = recorded(record)["found"]
+            seeds = [of for key, of in found.items() if key.startswith(f"{kind}/{graph}/")]
+            times = [of[other]["ms"] for of in seeds]
+            least = min(of[other]["ms"] / of[of[other]["beside"]]["ms"] for of in seeds)
+            if agree([shown_ms], [median(times)]) and agree([ratio], [least]):
+                of_record[record] += 1
+                break
+        else:
+            wrong.append((graph, column, shown_ms, ratio))
     assert wrong == []
+    assert min(of_record.values()) > 10
 
 
 def test_processor_time_of_ranks_is_what_the_probe_measured():

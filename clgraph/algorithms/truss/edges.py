@@ -233,10 +233,13 @@ class Edges:
     def bucketed(self, log: SweepLog) -> Mirror:
         """Enqueue counting the edges of each bucket of supports above 0; give what shows them."""
         if self._bucketed != self._turned.fills:
+            # Broken off, they are neither 0 nor known: all is then filled anew.
+            filled, self._filled = self._filled, -1
             self._bucketed = self._turned.fills
             buckets = (self._placed, np.uint64(self.graph.m))
             counted = (self.supports, np.uint32(self.count), *buckets)
             self._sweeper.launch(log, self._kernels["histogram"], *counted)
+            self._filled = filled
         return self._buckets
 
     def histogram(self, log: SweepLog) -> NDArray[np.uint32]:

@@ -268,3 +268,30 @@ def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
     assert "host waits" not in happened[:peels]
     # What brings numbers to stored edges is enqueued before the host reads what peeling noted.
     assert happened.index("edges_scatter") < happened.index("host waits")
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_counting_by_bucket_may_be_broken_off(launched, pocl, monkeypatch):
+    """Before its launch, buckets are still 0; after it, they must not be counted twice."""
+    monkeypatch.setattr(greatest, "FEW_TRIANGLES", 0)
+    plan = cg.Truss(GRAPHS["clique"](), device=pocl, clean=True)
+    wanted = cg.Truss(plan.simple, device=pocl).run(greatest=True, prepare=True)
+    plan.run()
+    edges = plan._edges
+    launch = edges._sweeper.launch
+
+    def broken_off(log, kernel, *args):
+        if launched:
+            launch(log, kernel, *args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(edges._sweeper, "launch", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            edges.bucketed(SweepLog())
+    found = plan.run(greatest=True)
+    np.testing.assert_array_equal(found.mask, wanted.mask)
+    buckets = edges.histogram(SweepLog())
+    again = cg.Truss(plan.simple, device=pocl)
+    again.run()
+    np.testing.assert_array_equal(buckets, again._edges.histogram(SweepLog()))

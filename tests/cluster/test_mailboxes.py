@@ -73,21 +73,30 @@ INTERRUPTED = """
 
     graph = cg.generate.kron(9, seed=2)
     plan, _ = plans(graph, 2, 1, None)
-    MailboxPart._spin_limit = 1 << 14  # whoever launched alone
-    launch = MailboxPart.run_levels
+    launch, stamps = MailboxPart.run_levels, []
 
-    def interrupted(part, *of):
-        if part.rank:
-            raise KeyboardInterrupt
+    def noted(part, *of):
+        stamps.append(of[-1])
         return launch(part, *of)
 
+    def interrupted(part, *of):
+        if part.rank == {rank}:
+            if {launched}:
+                noted(part, *of)
+            raise KeyboardInterrupt
+        return noted(part, *of)
+
+    MailboxPart._spin_limit = 1 << 14  # whoever launched alone
     MailboxPart.run_levels = interrupted
     try:
         plan.run(1)
     except KeyboardInterrupt:
         pass
-    MailboxPart.run_levels, MailboxPart._spin_limit = launch, 1 << 31
+    before = max(stamps)
+    stamps.clear()
+    MailboxPart.run_levels, MailboxPart._spin_limit = noted, 1 << 31
     check_search(graph, 1, plan.run(1))
+    assert min(stamps) > before  # what others read of is of this search
     assert not plan._exchanges[0].host_runs
 """
 IN_VAIN = """
@@ -131,6 +140,7 @@ def test_who_waits_in_vain_leaves_it_to_the_host():
     run(IN_VAIN)
 
 
-def test_a_search_after_an_interrupted_one():
-    """Ranks agree again on what is new."""
-    run(INTERRUPTED)
+@pytest.mark.parametrize(("rank", "launched"), [(0, True), (1, False)])
+def test_a_search_after_an_interrupted_one(rank, launched):
+    """Ranks agree again on what is new, also if the first one's launch is all that there was."""
+    run(INTERRUPTED.format(rank=rank, launched=launched))

@@ -224,7 +224,7 @@ def _pull_on(
     usual = (with_hubs if has_hubs else without) if queues and has_many else 0
     likely = pick(pull.likely, usual)
     looks, gain = PULL_COSTS.on(traits)
-    is_open = not (pull.alpha or pull.floor or pull.gain) and pull.looks is None
+    is_open = all(left is None for left in (pull.alpha, pull.floor, pull.gain, pull.looks))
     if queues and has_many and looks and is_open:
         pull = replace(pull, looks=looks, gain=gain, floor=LOOKED_FLOOR)
     return replace(pull.resolved(), likely=likely)

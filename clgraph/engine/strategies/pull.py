@@ -43,7 +43,7 @@ class ByEdges(Pull):
         Unvisited vertices that are looked at for the price of one edge pushed, as `gain` tries are:
         a level pulls when both together cost less than the frontier's edges, whatever `alpha`; 0
         for no such rule. For queues of vertices on SIMD groups; by default as measured on the
-        device, where `alpha`, `floor` and `gain` are left out.
+        device, where vertices have hubs or many edges and `alpha`, `floor` and `gain` are left out.
     probes : int
         In-neighbours that a lane tries before its SIMD group helps; a multiple of 4.
     beta : int

@@ -50,10 +50,13 @@ def test_they_are_tried_where_vertices_may_have_many_edges(intel):
     unknown = dataclasses.replace(intel.traits, is_cpu=False)
     gpu = dataclasses.replace(unknown, compute_capability=(9, 0))
 
-    def likely(traits=gpu, rule=None, **of_graph):
+    def resolved(traits=gpu, rule=None, **of_graph):
         facts = {"m": 1_000_000, "max_degree": 40, "mean_degree": 4.0, **of_graph}
-        config = resolve(cg.BFSConfig(pull=rule), traits, predecessors=False, **facts)
-        if rule is None:
+        return resolve(cg.BFSConfig(pull=rule), traits, predecessors=False, **facts)
+
+    def likely(*of, **options):
+        config = resolved(*of, **options)
+        if "rule" not in options:
             assert bool(config.pull.looks) == bool(config.pull.likely)
         assert lists_pulled(config) == bool(config.pull.likely)
         return config.pull.likely
@@ -65,3 +68,8 @@ def test_they_are_tried_where_vertices_may_have_many_edges(intel):
     assert likely(rule=pull.ByEdges(likely=2)) == 2
     for traits in (intel.traits, unknown):
         assert likely(traits, mean_degree=16.0, max_degree=100_000) == 0
+    # Whoever says a number of the rule has that, zero too, and no prices beside it.
+    for rule in (pull.ByEdges(gain=0), pull.ByEdges(gain=4), pull.ByEdges(alpha=9)):
+        decided = resolved(rule=rule, max_degree=100_000).pull
+        assert decided.looks == 0
+        assert decided.gain == (rule.gain or 0)

@@ -6,6 +6,9 @@ from functools import cache
 import numpy as np
 
 import clgraph as cg
+from clgraph.algorithms.communities import moving
+from clgraph.algorithms.communities.scale import Scale
+from clgraph.engine.sweeps import SweepLog
 
 SEED = 5
 # Of the labels, by PoCL; by name what Louvain and what Leiden find.
@@ -41,3 +44,17 @@ def large_graphs():
         "road": cg.generate.road(100, seed=2),
         "loop": cg.from_edges([1], [1], n=3, directed=False),
     }
+
+
+def refined_parts(graph, device, resolution=1.0):
+    """Parts of one community that is the whole graph."""
+    plan = cg.Leiden(graph, device=device)
+    levels, level, log = plan._levels, plan._first, SweepLog()
+    level.labels.write(np.zeros(graph.n, np.uint32))
+    plan._turns.order(log, level, 1)
+    levels.start(log, level, given=True)
+    scale = Scale.of(plan.total, resolution)
+    parts = moving.refined(log, plan._turns, level, scale, report=lambda: None).read(graph.n)
+    cuts = levels.sums("cuts", graph.n).read(graph.n)
+    totals = levels.sums("part_totals", graph.n).read(graph.n)
+    return parts, cuts, totals

@@ -7,7 +7,7 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from community_graphs import CHECKSUMS, SEED, checksum, large_graphs
+from community_graphs import CHECKSUMS, SEED, checksum, large_graphs, refined_parts
 
 import clgraph as cg
 from clgraph.algorithms.communities import detection, moving, turns
@@ -255,20 +255,6 @@ def test_communities_of_leiden_are_connected(device):
     network = as_networkx(graph)
     for community in as_sets(result.labels):
         assert nx.is_connected(network.subgraph(community))
-
-
-def refined_parts(graph, device, resolution=1.0):
-    """Parts of one community that is the whole graph."""
-    plan = cg.Leiden(graph, device=device)
-    levels, level, log = plan._levels, plan._first, SweepLog()
-    level.labels.write(np.zeros(graph.n, np.uint32))
-    plan._turns.order(log, level, 1)
-    levels.start(log, level, given=True)
-    scale = Scale.of(plan.total, resolution)
-    parts = moving.refined(log, plan._turns, level, scale, report=lambda: None).read(graph.n)
-    cuts = levels.sums("cuts", graph.n).read(graph.n)
-    totals = levels.sums("part_totals", graph.n).read(graph.n)
-    return parts, cuts, totals
 
 
 @everywhere

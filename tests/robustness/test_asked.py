@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SOURCES, fresh_graph
+from interruption import interrupt, places
 
 import clgraph as cg
 from clgraph.algorithms.invariants.config import MiningConfig
@@ -163,4 +164,21 @@ def test_the_outermost_call_is_the_users():
     assert call(1, config="outer") == ("config=outer",) * 3
     assert call(1) == call(1, config="auto") == ("",) * 3
     assert Plan("inner").run() == Plan("inner").first == "config=inner"
+    assert what_was_asked() == ""
+
+
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_nothing_is_left_of_a_call_that_is_interrupted(opcodes):
+    """Issue 14: the next call's own config is named, wherever Ctrl-C came."""
+
+    @asking
+    def call(config=None):
+        assert config
+        return what_was_asked()
+
+    found = places(lambda: call("first"), opcodes=opcodes)
+    assert found
+    for place in found:
+        interrupt(lambda: call("first"), place, opcodes=opcodes)
+        assert call("second") == "config=second", place
     assert what_was_asked() == ""

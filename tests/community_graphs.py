@@ -28,6 +28,33 @@ def checksum(labels):
 
 
 @cache
+def small_graphs():
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 200, (2, 900))
+    both = {"directed": False, "symmetrize": True}
+    parts = rng.integers(0, 8, 2500)
+    inner = (parts * 40 + rng.integers(0, 40, 2500), parts * 40 + rng.integers(0, 40, 2500))
+    planted = [np.concatenate([one, rng.integers(0, 320, 500)]) for one in inner]
+    return {
+        "kron": cg.generate.kron(8, 8, seed=1),
+        "planted": cg.from_edges(*planted, n=320, dedup=True, **both),
+        "star": cg.generate.star(700),  # a row longer than tables in local memory hold
+        "whole": cg.from_edges(*ends, rng.integers(1, 9, 900), n=205, **both),  # loops, parallels
+        "real": cg.from_edges(*ends, rng.random(900), n=205, **both),
+        "edgeless": cg.from_edges([], [], n=3, directed=False),
+        "loop": cg.from_edges([1], [1], n=3, directed=False),
+        "pair": cg.from_edges([0], [1], **both),
+        "nothing": cg.from_edges([], [], n=0, directed=False),
+        "weightless": cg.from_edges([0, 1], [1, 2], [0, 0], n=3, **both),
+    }
+
+
+@cache
+def on_pocl(kind, name):
+    return getattr(cg, kind)(small_graphs()[name], seed=5, device="pocl")
+
+
+@cache
 def large_graphs():
     rng = np.random.default_rng(3)
     ends = rng.integers(0, 3000, (2, 20_000))

@@ -15,6 +15,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
 
@@ -105,7 +106,7 @@ class ConnectedComponents(Plan):
             "group_size": self._sweeper.group_size,
             "samples": CPU_SAMPLES if traits.lanes == 1 else SAMPLES,
             "long_row": NO_LONG_ROW if traits.lanes == 1 else LONG_ROW_LANES * traits.lanes,
-            "wide_offsets": rows.wide if blocks else rows.m >= 2**32,
+            "wide_offsets": rows.wide if blocks else wide_offsets(rows.m),
         }
         if config != self.config:
             self._build(config, "blocks" if blocks else "csr")

@@ -15,7 +15,7 @@ from clgraph.algorithms.triangles.orient import BUCKETS, HeldRows, Orientation
 from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import copy
 from clgraph.device import Mirror, load
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
 from clgraph.primitives.stages import Scan
@@ -322,7 +322,7 @@ class Edges:
 
         fill(log)
         log.wait()
-        row_type = "ulong" if graph.m >= 2**32 else "uint"
+        row_type = "ulong" if wide_offsets(graph.m) else "uint"
         arguments = (turned.indptr, lengths, indices, numbers, ends, np.uint32(graph.n))
         return Incidence("rows", arguments, int(total.read()[0]), fill, row_type)
 

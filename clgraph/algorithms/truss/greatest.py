@@ -14,6 +14,7 @@ from clgraph.algorithms.truss.shape import lists_claimed
 from clgraph.algorithms.truss.tightening import Tightening
 from clgraph.device.hardware.measured import TIGHTENED
 from clgraph.device.memory.copying import finish_copy
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import SweepLog
 
 if TYPE_CHECKING:
@@ -97,7 +98,11 @@ class Greatest:
     @staticmethod
     def may_run(config: TrussConfig, simple: Graph) -> bool:
         """Whether the configuration leaves it open how the greatest k is found, and places fit."""
-        return config.triangles != "rows" and config.search != "bottom-up" and simple.m < 2**32
+        return (
+            config.triangles != "rows"
+            and config.search != "bottom-up"
+            and not wide_offsets(simple.m)
+        )
 
     @property
     def source_hash(self) -> str:

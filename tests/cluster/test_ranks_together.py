@@ -1,5 +1,7 @@
 """Ranks of one process: partitions, slices, paths and components equal to one device's."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from graphs import SHAPES, graphs
@@ -276,6 +278,44 @@ def test_ranks_that_go_different_ways_are_stopped(device):
         messages_of([Mail([piece], []), Mail([], [])])
     with pytest.raises(cg.ClusterError, match="nobody sends"):
         messages_of([Mail([], []), Mail([], [Piece(0, memory, 0, 4)])])
+
+
+@ONE_RUNTIME
+def test_an_error_of_one_rank_ends_what_others_wait_for(device):
+    """Before it is raised: whoever keeps the exception keeps frames of programs, too."""
+    comm = together(device, 3)
+    ended = []
+
+    def program(rank):
+        try:
+            yield AllGather.of(rank)
+            if rank == 1:
+                raise ZeroDivisionError("of one rank")
+            yield AllGather.of(rank)
+        finally:
+            ended.append(rank)
+
+    with pytest.raises(ZeroDivisionError) as kept:
+        run(comm, [program(rank) for rank in range(3)])
+    assert sorted(ended) == [0, 1, 2]
+    del kept
+
+
+@ONE_RUNTIME
+def test_mailboxes_are_refused_before_anything_is_allocated(device):
+    """Where an address of the host means nothing to the device, and for too many devices."""
+    with pytest.raises(cg.InvalidArgumentError, match="for up to 8 devices, not 9"):
+        cg.DividedBFS(SHAPES["clique"], [device] * 9, transfers="mailboxes")
+
+    class Elsewhere:
+        name = "a card of somebody else's"
+        traits = dataclasses.replace(device.traits, is_cpu=False, memory_ops="atomics")
+
+        def beside(self, **_):
+            return self
+
+    with pytest.raises(cg.InvalidArgumentError, match="not a card of somebody else's"):
+        cg.cluster.Together([Elsewhere()] * 2, "mailboxes")
 
 
 @ONE_RUNTIME

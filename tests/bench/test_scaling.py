@@ -1,6 +1,7 @@
 """Scaling over several devices: bfs-merrill 22 and bfs-enterprise 23, as far as devices go."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -93,6 +94,13 @@ def test_rows_from_host_memory(monkeypatch, capsys, any_device, tmp_path):
     record = json.loads(file.read_text())
     assert [row["way"] for row in record["rows"]] == ["in place"] * 4 + ["copied"] * 4
     assert all(row["of_bus"] > 0 for row in record["rows"])
+    monkeypatch.setenv(streaming.LIMIT, str(1 << 40))
+    monkeypatch.setattr(streaming, "pick_sources", lambda *_: [1])
+    monkeypatch.setattr(streaming.Streamed, "search", lambda *_: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        streaming.main(argv)
+    assert os.environ[streaming.LIMIT] == str(1 << 40)
+    monkeypatch.undo()
     plan = streaming.Streamed(Loaded.graph, any_device, predecessors=False)
     with pytest.raises(SystemExit, match="wrong"):
         streaming.measure(Loaded.graph, plan, 1, np.zeros(3000, np.int32))

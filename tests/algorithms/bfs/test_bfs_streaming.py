@@ -124,9 +124,11 @@ def test_whole_ranges_or_rows_one_by_one(device):
     check_search(graph, 0, Streamed(graph, device, predecessors=False).search(0, n))
 
 
-@ONE_RUNTIME
-def test_a_file_larger_than_the_memory(tmp_path, device, monkeypatch, caplog):
+@pytest.mark.runtimes("intel", "pocl")
+@pytest.mark.parametrize("way", ["in place", "copied"])
+def test_a_file_larger_than_the_memory(way, tmp_path, device, monkeypatch, caplog):
     """Rows in a mapped file, in less memory than they would take; chosen where they do not fit."""
+    monkeypatch.setattr(Streamed, "_reads_in_place", lambda _: way == "in place")
     drawn = cg.generate.random(3000, 60, seed=2)
     np.asarray(drawn.indices).tofile(tmp_path / "rows")
     rows = np.memmap(tmp_path / "rows", drawn.indices.dtype, "r")
@@ -146,6 +148,8 @@ def test_a_file_larger_than_the_memory(tmp_path, device, monkeypatch, caplog):
     for source in (0, 1234):
         result = plan.run(source)
         np.testing.assert_array_equal(result.distances, expected_distances(drawn, source))
+        assert result.stats.partition == way
+        assert (result.stats.per_level["sent_bytes"].sum() >= rows.nbytes) == (way == "copied")
     monkeypatch.setenv(LIMIT, str(used + 1000))
     with pytest.raises(cg.DeviceMemoryError, match="'state' needs"):  # nor what is kept beside
         cg.BFS(graph, device=device)

@@ -4,6 +4,7 @@ import gc
 import logging
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from graphs import SHAPES
 from searches import (
@@ -153,6 +154,28 @@ def test_a_file_larger_than_the_memory(way, tmp_path, device, monkeypatch, caplo
     monkeypatch.setenv(LIMIT, str(used + 1000))
     with pytest.raises(cg.DeviceMemoryError, match="'state' needs"):  # nor what is kept beside
         cg.BFS(graph, device=device)
+
+
+@pytest.mark.runtimes("intel", "pocl")
+def test_who_breaks_off_leaves_no_kernel_that_reads_rows(device, monkeypatch):
+    """With the plan the file may go that they are in: a kernel that read on would crash."""
+    graph = cg.generate.random(1 << 16, 64, seed=1)
+    plan = cg.BFS(graph, device=device, memory="stream")
+    launch, events = Streamed._launch, []
+
+    def broken_off(self, name, *of):
+        events.append(launch(self, name, *of))
+        if name == "expand" and len(events) > 6:
+            self.device.queue.flush()
+            raise KeyboardInterrupt  # in a level of many vertices
+        return events[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Streamed, "_launch", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(0)
+    assert events[-1].command_execution_status == cl.command_execution_status.COMPLETE
+    check_search(graph, 0, plan.run(0))
 
 
 @pytest.mark.usefixtures("copied")

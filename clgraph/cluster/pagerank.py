@@ -75,8 +75,8 @@ class PageRank(StaysHere):
     Notes
     -----
     Vertices in ranges. In every iteration each rank sends every other what its vertices give along
-    each edge: n elements from all to all; before, 16 bytes to the owner for each source of its edges
-    that is another's. Those of `clgraph.pagerank` by networkx's convention.
+    each edge: n elements from all to all; before, 16 bytes to the owner for each source of its
+    edges that is another's. Those of `clgraph.pagerank` by networkx's convention.
     """
 
     def __init__(

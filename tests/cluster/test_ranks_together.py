@@ -15,6 +15,7 @@ from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
 from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, messages_of, run
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
+HEAD = b"\0" + (2).to_bytes(8, "little") + (1).to_bytes(8, "little")  # two edges, a vertex
 NOBODY = np.zeros(0, np.int64)
 
 
@@ -200,12 +201,37 @@ def test_slices_of_files(name, tmp_path):
         ("words.el", b"0 1\none two\n"),
         ("lone.el", b"0 1\n5\n"),
         ("negative.el", b"0 1\n-3 2\n"),
+        ("many.el", b"0 9223372036854775807\n"),
+        ("more.el", b"0 4294967296\n"),
+        ("most.el", b"0 99999999999999999999\n"),
+        ("trailing.sg", HEAD + b"\0" * 8 + b"\1" + b"\0" * 15),
+        ("leading.sg", HEAD + b"\1" + b"\0" * 7 + b"\2" + b"\0" * 15),
     ],
 )
 def test_hostile_files(name, content, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(cg.GraphFormatError, match=name):
         FileSlices(tmp_path / name).read(0, 1)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"indptr": [], "indices": [0]},
+        {"indptr": [0.0, 1.5, 2.0], "indices": [1, 0]},
+        {"indptr": [0, 1, 2], "indices": [1.5, 0.5]},
+        {"indptr": [0, 1, 1], "indices": [1, 0]},
+        {"indptr": [1, 1, 2], "indices": [1, 0]},
+        {"indptr": [[0, 1, 2]], "indices": [1, 0]},
+        {"indptr": [0, 1, 2], "indices": [1, 0], "weights": [1.0]},
+    ],
+)
+def test_hostile_archives(arrays, tmp_path):
+    np.savez(tmp_path / "odd.npz", **{name: np.array(value) for name, value in arrays.items()})
+    slices = FileSlices(tmp_path / "odd.npz")
+    for ranks in (1, 2):
+        with pytest.raises(cg.GraphFormatError, match=r"odd\.npz"):
+            _ = [slices.read(rank, ranks) for rank in range(ranks)]
 
 
 def test_what_cannot_be_sliced(tmp_path):

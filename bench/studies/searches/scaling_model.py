@@ -112,18 +112,20 @@ def fitted(rows: Sequence[Row], terms: Sequence[int] = (0, 1, 2, 3), byte_s: flo
 
 
 def models(rows: Sequence[Row], byte_s: float = 0.0) -> dict[str, Model]:
-    """Give the models that rows allow: one, two where all have as many ranks, none for too few."""
-    forms = _forms(rows, byte_s)
-    return {name: fitted(rows, terms, byte_s) for name, terms in forms.items()}
+    """Give the models that rows allow: one, two where all have as many ranks, none for too few.
 
-
-def _forms(rows: Sequence[Row], byte_s: float) -> dict[str, tuple[int, ...]]:
+    What a byte costs is taken from elsewhere only where rows cannot say it.
+    """
     forms: dict[str, tuple[int, ...]] = {"latency stays": (0, 2), "latency grows": (1, 2)}
     if len({row["parts"] for row in rows}) > 1:
-        forms = {"fitted": (0, 1, 2)}
+        forms, byte_s = {"fitted": (0, 1, 2)}, 0.0
     if not byte_s:
         forms = {name: (*terms, 3) for name, terms in forms.items()}
-    return {name: terms for name, terms in forms.items() if len(terms) <= len(rows)}
+    return {
+        name: fitted(rows, terms, byte_s)
+        for name, terms in forms.items()
+        if len(terms) <= len(rows)
+    }
 
 
 def left_out(rows: Sequence[Row], byte_s: float = 0.0) -> list[float]:

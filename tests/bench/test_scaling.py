@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -135,3 +136,28 @@ def test_rows_from_host_memory(monkeypatch, capsys, any_device, tmp_path):
     plan = streaming.Streamed(Loaded.graph, any_device, predecessors=False)
     with pytest.raises(SystemExit, match="wrong"):
         streaming.measure(Loaded.graph, plan, 1, np.zeros(3000, np.int32))
+
+
+RECORDS = Path(__file__).resolve().parents[2] / "bench" / "results"
+
+
+def test_the_page_has_what_the_model_says(tmp_path, capsys):
+    """Its table is of the output that is kept, and this of the records."""
+    names = ["h100-20261128-scaling.json", "pocl-20261128-scaling.json"]
+    argv = [str(RECORDS / name) for name in names]
+    argv += ["--bus", str(RECORDS / "h100-20261128-streaming.json")]
+    argv += ["--cards", "1,2,4,8,16,32,64,8192", "--text", str(tmp_path / "model.txt")]
+    assert scaling_model.main(argv) == 0
+    capsys.readouterr()
+    text = (tmp_path / "model.txt").read_text()
+    assert text == (RECORDS / "model-20261128-scaling.txt").read_text()
+    page = (RECORDS.parents[1] / "docs" / "several-devices.md").read_text()
+    paper = [
+        line.split() for line in text.splitlines() if line.split()[:1] in (["strong"], ["weak"])
+    ]
+    half = len(paper) // 2  # latency stays, and grows; of each strong first
+    for cards in ("2", "4", "8", "16", "32", "64", "8192"):
+        rows = [[row for row in part if row[1] == cards] for part in (paper[:half], paper[half:])]
+        (strong, weak), (strong_too, weak_too) = rows
+        cells = [cards, strong[4], strong_too[4], weak[2], weak[4], weak_too[4], weak[5]]
+        assert f"| {' | '.join(cells)} |" in page

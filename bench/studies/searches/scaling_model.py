@@ -11,7 +11,7 @@ two models, in one of which it stays, while in the other it grows with each doub
 tell bytes from edges then: with ``--bus`` bytes pass at the speed of that record. The tables show
 how far each row is from the model, and from one that is fitted to the other rows.
 
-Then the largest graph of the record is searched on paper by more ranks, each with a device: as it
+Then the largest graph of the record, if each rank had a device, is searched on paper by more: as it
 is (strong), and with as many vertices a rank (weak). What is sent is as much for each vertex and
 receiver as in the record.
 """
@@ -183,6 +183,7 @@ def _plot(path: str, studied: Sequence[Row]) -> None:
     import matplotlib as mpl  # noqa: PLC0415 - optional
 
     mpl.use("Agg")
+    mpl.rcParams["svg.fonttype"], mpl.rcParams["svg.hashsalt"] = "none", "scaling"
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(len(studied), 2, figsize=(9, 3.5 * len(studied)), squeeze=False)
@@ -197,6 +198,9 @@ def _plot(path: str, studied: Sequence[Row]) -> None:
                 left.plot(parts, modelled, "-", color="grey", linewidth=0.8, marker="_")
         left.set(xlabel="ranks", ylabel="GTEPS", title=f"{study['name']}: points, and model")
         left.legend(fontsize="small")
+        if not study["paper"]:
+            right.axis("off")
+            continue
         for name, paper in study["paper"].items():
             for kind in ("strong", "weak"):
                 mine = [row for row in paper if row["kind"] == kind]
@@ -213,10 +217,10 @@ def _plot(path: str, studied: Sequence[Row]) -> None:
 
 def _study(name: str, rows: Sequence[Row], cards: Sequence[int], byte_s: float) -> Row:
     found = models(rows, byte_s)
-    largest = max((r for r in rows if r["parts"] > 1), key=_scale_of, default=None)
-    paper = {
-        kind: on_paper(model, largest, cards) if largest else [] for kind, model in found.items()
-    }
+    own = (row for row in rows if 1 < row["parts"] == row["devices"])
+    largest = max(own, key=_scale_of, default=None)
+    kinds = found.items() if largest is not None else ()
+    paper = {kind: on_paper(model, largest or {}, cards) for kind, model in kinds}
     others = left_out(rows, byte_s)
     return {"name": name, "rows": rows, "models": found, "others": others, "paper": paper}
 

@@ -17,7 +17,7 @@ from searches import (
 )
 
 import clgraph as cg
-from clgraph.algorithms.bfs import streaming
+from clgraph.algorithms.bfs import row_chunks, streaming
 from clgraph.algorithms.bfs.row_chunks import GATHER_COST, RowChunks
 from clgraph.algorithms.bfs.streaming import Streamed
 
@@ -176,6 +176,24 @@ def test_who_breaks_off_leaves_no_kernel_that_reads_rows(device, monkeypatch):
             plan.run(0)
     assert events[-1].command_execution_status == cl.command_execution_status.COMPLETE
     check_search(graph, 0, plan.run(0))
+
+
+@pytest.mark.usefixtures("copied")
+@ONE_RUNTIME
+def test_rows_that_cannot_be_pinned(device, monkeypatch, caplog):
+    """They are copied from where they are; what says so is an exception of ours."""
+    with pytest.raises(cg.DeviceMemoryError, match="pins no 4611686018427387904 bytes"):
+        row_chunks.Pinned(device, 1 << 60, np.uint32)
+    pinned = row_chunks.Pinned
+
+    def refusing(where, count, dtype):
+        return pinned(where, count if count < MIXED.m else 1 << 60, dtype)
+
+    monkeypatch.setattr(row_chunks, "Pinned", refusing)
+    with caplog.at_level(logging.WARNING, "clgraph"):
+        plan = Streamed(MIXED, device, predecessors=True, chunk_bytes=20_000)
+    assert "copied from where they are" in caplog.text
+    check_search(MIXED, MIXED_SOURCES[0], plan.search(MIXED_SOURCES[0], MIXED.n))
 
 
 @pytest.mark.usefixtures("copied")

@@ -30,7 +30,7 @@ from clgraph.threads import at_work
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings(
-        "ignore:Exception ignored in. <function gc_cumulative_time"
+        "ignore:Exception ignored .*<function gc_cumulative_time"
         ":pytest.PytestUnraisableExceptionWarning"
     ),
 ]

@@ -20,9 +20,10 @@ from clgraph.device.memory import copying
 from clgraph.device.programs import kernel
 from clgraph.threads import at_work
 
-# pytest-timeout has SIGALRM and its timer, and pytest one of the variables.
+# pytest-timeout has SIGALRM and its timer, pytest one of the variables, and matplotlib sets another
+# when it is imported by a user whose folder cannot be written to.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-PYTESTS = "PYTEST_CURRENT_TEST"
+NOT_OURS = {"PYTEST_CURRENT_TEST", "MPLCONFIGDIR"}
 LOGGERS = ("", "clgraph")
 NOTHING = "nothing"
 
@@ -39,7 +40,7 @@ def found() -> dict[str, object]:
         "who takes note of copies": copying._noting,
         "who is watching": observing.observer(),
     }
-    state |= {f"${name}": value for name, value in os.environ.items() if name != PYTESTS}
+    state |= {f"${name}": value for name, value in os.environ.items() if name not in NOT_OURS}
     state |= {f"the handler of {each.name}": signal.getsignal(each) for each in SIGNALS}
     for name in LOGGERS:
         logger = logging.getLogger(name)

@@ -155,6 +155,7 @@ class OwnerCounting(TurnedCounting):
                     "anew": np.uint32(one == first),
                     "counter": np.uint32(self._taken),
                 }
+                self._taken += 1  # first: Ctrl-C may come when what is launched claims from it
                 self.launch(
                     log,
                     step,
@@ -162,7 +163,6 @@ class OwnerCounting(TurnedCounting):
                     name=f"{name} {options['unit']}" if file == "owners" else name,
                     size=options.get("group_size"),
                 )
-                self._taken += 1
 
     def _phases(
         self, per: str, first: int, end: int

@@ -355,6 +355,10 @@ class Levels:
         n = np.uint32(level.n)
         pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
         self.launch(log, None, level.n, "pieces_alone", n, pieces)
+        if self.tables == "dense":  # elsewhere it has not been timed
+            self.launch(log, level, level.n, "hooks_join", n, level.labels, pieces)
+            self.launch(log, None, level.n, "hooks_roots", n, pieces)
+            return pieces
         more = True
         while more:
             changes.clear()

@@ -2,7 +2,8 @@
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="level" file="/communities/level.mako"/>\
 // Pieces of communities that hang together, by their least vertex: each vertex alone, then rounds in
-// which it joins what is next to it. A round may see what others wrote in it: pieces only become less.
+// which it joins what is next to it, over edges that weigh something. A round may see what others wrote
+// in it: pieces only become less.
 ${level.declarations()}
 
 __kernel KERNEL void pieces_alone(
@@ -28,7 +29,7 @@ ${level.chunk_parameters()}\
         uint least = before;
         for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
             const uint u = indices[e];
-            if (labels[u] == own) least = min(least, pieces[u]);
+            if (labels[u] == own && WEIGHT(e) != 0) least = min(least, pieces[u]);
         }
         least = lane_reduce_min(least);
         if (lane_id() == 0u && least < before) {

@@ -169,13 +169,15 @@ unit_barrier();
     if (known == 0 && new_value != 0) keys[key_count++] = new_key;
     sums[new_key] = known + new_value;
 % elif kind["unit"] == "item":
-    uint at = 0u;
-    while (at < key_count && keys[at * GROUP_SIZE] != new_key) ++at;
-    if (at == key_count) {
-        keys[at * GROUP_SIZE] = new_key;
-        sums[at * GROUP_SIZE] = new_value;
-        ++key_count;
-    } else sums[at * GROUP_SIZE] += new_value;
+    if (new_value != 0) {
+        uint at = 0u;
+        while (at < key_count && keys[at * GROUP_SIZE] != new_key) ++at;
+        if (at == key_count) {
+            keys[at * GROUP_SIZE] = new_key;
+            sums[at * GROUP_SIZE] = new_value;
+            ++key_count;
+        } else sums[at * GROUP_SIZE] += new_value;
+    }
 % else:
     if (new_value != 0) {
         uint at = TALLY_SLOT(new_key, key_mask);

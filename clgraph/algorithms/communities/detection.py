@@ -229,8 +229,8 @@ class _Detection(Plan):
             def report(level: Level = level) -> None:
                 report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
 
-            turns.order(log, level, sown)
             levels.start(log, level, given=given)
+            turns.order(log, level, sown)
             tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
             passes, moves, gain = moved(
                 log, turns, level, scale, tolerance=tolerance, report=report
@@ -265,10 +265,9 @@ class _Detection(Plan):
             level, given = made, refines
         if self._refines:
             self._part(log, level)
-        quality = self._quality(log, level, scale)
         self._follow(log, level.labels, level.labels, begun=depth > 0, numbered=False)
         self._levels.copy(log, self._places, self._first.labels, self.graph.n)
-        return quality
+        return self._quality(log, level, scale)
 
     def _follow(
         self, log: SweepLog, labels: Allocation, numbers: Allocation, *, begun: bool, numbered: bool
@@ -286,7 +285,7 @@ class _Detection(Plan):
         """
         levels, n = self._levels, level.n
         _, communities = levels.numbered(log, level, level.labels)
-        if communities == n:
+        if communities.read()[0] == n:
             return
         levels.parted(log, level)
         levels.start(log, level, given=True)

@@ -15,6 +15,8 @@ from clgraph.primitives.radix import DIGIT_BITS, RadixSort, digit_passes
 from clgraph.primitives.stages import Compaction, Scan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import DTypeLike
 
     from clgraph.device import Allocation, Device, Kernel
@@ -42,6 +44,8 @@ class Order:
         Vertices of each turn, by the kind of their rows, but hubs.
     chunk_counts : list of int
         Of the hubs of each turn.
+    written : callable
+        Holds what is copied to `turns`.
     """
 
     vertices: Allocation
@@ -49,6 +53,7 @@ class Order:
     chunks: Allocation
     counts: list[list[int]]
     chunk_counts: list[int]
+    written: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -209,14 +214,18 @@ class Levels:
         assert level.order is not None  # noqa: S101 (ordered before)
         return level.order.chunks, np.uint32(sum(level.order.chunk_counts))
 
-    def numbered(self, log: SweepLog, level: Level, labels: Allocation) -> tuple[Allocation, int]:
-        """Give numbers to the labels that occur, by label, and say how many there are."""
+    def numbered(
+        self, log: SweepLog, level: Level, labels: Allocation
+    ) -> tuple[Allocation, Allocation]:
+        """Give numbers to the labels that occur, by label, and how many there are.
+
+        The latter is overwritten by the next scan.
+        """
         n = level.n
         numbers = self.array("numbers", n)
         numbers.clear()
         self.launch(log, None, n, "level_used", np.uint32(n), labels, numbers)
-        total = self._scan.enqueue(log, numbers, n, numbers)
-        return numbers, int(total.read()[0])
+        return numbers, self._scan.enqueue(log, numbers, n, numbers)
 
     def coarser(
         self, log: SweepLog, level: Level, labels: Allocation, side: str
@@ -242,18 +251,21 @@ class Levels:
             New vertices by label.
         """
         n = level.n
-        numbers, new_n = self.numbered(log, level, labels)
-        strengths, loops = self.sums(f"strengths {side}", new_n), self.sums(f"loops {side}", new_n)
+        numbers, total = self.numbered(log, level, labels)
+        numbered = total.read_later(1)
+        # Room for as many as there can be takes a look less than for as many as there are.
+        strengths, loops = self.sums(f"strengths {side}", n), self.sums(f"loops {side}", n)
         strengths.clear()
         loops.clear()
-        places = self.array("places", new_n)
+        places = self.array("places", n)
         mapping = (np.uint32(n), labels, numbers)
         held = (level.strengths, level.loops)
         places.clear()
         chunks = self.chunks(level)
         args = (*chunks, *mapping, *held, places, strengths, loops)
         self.launch(log, level, n, "coarsen_count", *args)
-        count = int(self._scan.enqueue(log, places, new_n, places).read()[0])
+        paired = self._scan.enqueue(log, places, n, places).read_later(1)
+        new_n, count = int(numbered()[0]), int(paired()[0])
         indptr = self.array(f"indptr {side}", new_n + 1)
         m = 0
         indices = self.array(f"indices {side}", 1)
@@ -343,6 +355,10 @@ class Levels:
         n = np.uint32(level.n)
         pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
         self.launch(log, None, level.n, "pieces_alone", n, pieces)
+        if self.tables == "dense":  # elsewhere it has not been timed
+            self.launch(log, level, level.n, "hooks_join", n, level.labels, pieces)
+            self.launch(log, None, level.n, "hooks_roots", n, pieces)
+            return pieces
         more = True
         while more:
             changes.clear()

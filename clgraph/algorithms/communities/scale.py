@@ -21,6 +21,7 @@ __all__ = ["MOST_RESOLUTION", "Scale", "whole_weights"]
 MOST_RESOLUTION = 1 << 10  # beyond, products would be rounded to more than the least weight
 NARROW = 1 << 32  # totals below fit 32 bits
 WIDE_BITS = 40  # of the total of weights that are not whole numbers
+LEAST_EXPONENT = -1074  # of a float; all are whole multiples of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,5 +119,5 @@ def whole_weights(graph: Graph, *, weighted: bool) -> tuple[NDArray[Any] | None,
         return given.astype(np.uint64), True, 1.0
     # The highest bit of the total is where arithmetic on gains has room for it.
     _, exponent = math.frexp(total)
-    unit = math.ldexp(1.0, exponent - WIDE_BITS)
+    unit = math.ldexp(1.0, max(exponent - WIDE_BITS, LEAST_EXPONENT))
     return np.rint(given.astype(np.float64) / unit).astype(np.uint64), True, unit

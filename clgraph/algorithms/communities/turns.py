@@ -73,22 +73,23 @@ class Turns:
         levels.launch(log, None, n, "level_order", rows, *sown, keys, vertices, counted)
         ordered, totals = self._sort.by_digit(log, keys, n, vertices)
         bins, kinds = len(levels.tallies.bounds) + 1, len(levels.kinds)
-        counts = totals.read(CLASSES * bins).astype(np.int64).reshape(CLASSES, bins)
-        chunk_counts = counted.read().astype(np.int64)
+        looks = totals.read_later(CLASSES * bins), counted.read_later(CLASSES)
+        counts, chunk_counts = (look().astype(np.int64) for look in looks)
+        counts = counts.reshape(CLASSES, bins)
         table = np.zeros((CLASSES, HEAD + kinds), np.uint32)
         table[1:, 0] = np.cumsum(counts.sum(axis=1))[:-1]
         table[1:, 1] = np.cumsum(chunk_counts)[:-1]
         table[:, 2] = chunk_counts
         table[:, HEAD:] = counts[:, :kinds]
         turns = levels.array("turns", table.size)
-        turns.write(table.ravel())
+        written = turns.write_later(table.ravel())
         every = int(chunk_counts.sum())
         chunks = levels.array("chunks", 2 * max(every, 1))
         if every:
             words = np.uint32(table.shape[1])
             levels.launch(log, None, n, "level_chunks", rows, *sown, turns, words, counted, chunks)
         by_kind = counts[:, :kinds].tolist()
-        level.order = Order(ordered, turns, chunks, by_kind, chunk_counts.tolist())
+        level.order = Order(ordered, turns, chunks, by_kind, chunk_counts.tolist(), written)
 
     def passes(
         self,

@@ -46,11 +46,12 @@ def host_modularity(
     total = float(weights.sum())
     if not total:
         return 0.0
+    # As shares, whose products stay in range where those of weights do not.
+    weights /= total
     inside = float(weights[labels[sources] == labels[targets]].sum())
     leaving, entering = np.bincount(labels[sources], weights), np.bincount(labels[targets], weights)
     count = max(leaving.size, entering.size)
-    pairs = np.dot(_to(leaving, count), _to(entering, count))
-    return inside / total - resolution * float(pairs) / total**2
+    return inside - resolution * float(np.dot(_to(leaving, count), _to(entering, count)))
 
 
 def _to(array: NDArray[Any], count: int) -> NDArray[Any]:

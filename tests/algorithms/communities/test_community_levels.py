@@ -1,6 +1,6 @@
 """When levels of Louvain and Leiden are refined, when they end, and what comes of them."""
 
-from functools import cache
+from functools import cache, partialmethod
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 import clgraph as cg
 from clgraph.algorithms.communities import detection, moving
 from clgraph.algorithms.communities.level import Levels
+from clgraph.device import Allocation
 from clgraph.engine.sweeps import SweepLog
 
 everywhere = pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
@@ -146,6 +147,38 @@ def test_an_iteration_ends_where_whole_communities_gain_little(device, name, kin
         assert not any(ends[:-1])
         # Of the last nothing is made, unless to see that it would be the same again.
         assert (levels[-1]["pieces"] is None) == ends[-1]
+
+
+@everywhere
+def test_a_level_is_waited_for_no_more_than_needed(device, monkeypatch):
+    """For its passes, for its order, and twice where the next is made of it."""
+    plan = cg.Louvain(named_graphs()["kron"], device=device)
+    waits, together = [], []
+
+    def waiting(allocation, what, *args):
+        waits.append(allocation.name)
+        return what(allocation, *args)
+
+    def later(allocation, count):
+        together.append(allocation.name)
+        return read_later(allocation, count)
+
+    for name in ("read", "write"):
+        what = getattr(Allocation, name)
+        monkeypatch.setattr(Allocation, name, partialmethod(waiting, what))
+    read_later = Allocation.read_later
+    monkeypatch.setattr(Allocation, "read_later", later)
+    levels = plan.run(iterations=1).stats.levels
+    made = sum(name == "compact_total" for name in waits)
+    assert len(levels) - 1 <= made <= len(levels)
+    passes = sum(level["passes"] for level in levels)
+    last = ["quality", "final_labels", "component_count"]
+    assert waits[-3:] == last
+    assert len(waits) == passes + made + 3
+    # Of an order the vertices of each turn and the chunks, of the next level vertices and pairs.
+    orders = together.count("chunk_counts")
+    assert orders >= len(levels)
+    assert len(together) == 2 * orders + 2 * made
 
 
 def coarse(device, graph, labels):

@@ -185,10 +185,6 @@ class Driver:
         self._stepped_flags = np.uint32(single_group | FLAG_STEPPED)
         self._launched = (np.uint32(0), np.uint32(0))  # number of a launch, and its flags
         self._number = len(table.rows) + 1  # where these are among the arguments
-        # Where arguments may be others than the table has. A place stays once a run has given it:
-        # the next run may leave it to the table, and a kernel may not be launched by every run.
-        self._changing = {self._number, self._number + 1}
-        self._given: tuple[str, ...] = ()  # names that the run before gave
 
     @property
     def resident(self) -> int:
@@ -232,10 +228,8 @@ class Driver:
         """
         args = self.table.bind(given)
         args += (self._state, *self._launched, *self._limits)
-        names = tuple(given)
-        if names != self._given:
-            self._changing.update(self.table.places(names))
-            self._given = names
+        if self._number not in self.table.changing:
+            self.table.change((self._number, self._number + 1))
         self._begin()
         watching = observer()
         group_size = self._config.group_size
@@ -317,7 +311,7 @@ class Driver:
         args[number] = np.uint32(launch) if launch else self._launched[0]
         args[number + 1] = flags
         return (kernel or self._kernel).launch(
-            *self._sizes, *args, bound=(self._changing, self.table.stamp)
+            *self._sizes, *args, bound=(self.table.changing, self.table.stamp)
         )
 
     def _look(self, beside: Mirror | None) -> None:

@@ -345,8 +345,10 @@ class Orientation(StoredRows):
     def _launch(
         self, log: SweepLog, name: str, groups: int | None = None, **given: Argument
     ) -> None:
-        arguments = self._takes[name].bind(given)
-        self._sweeper.launch(log, self._kernels[name], *arguments, groups=groups)
+        table = self._takes[name]
+        arguments = table.bind(given)
+        bound = table.changing, table.stamp
+        self._sweeper.launch(log, self._kernels[name], *arguments, groups=groups, bound=bound)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
         """Enqueue copying what was found of each edge to both places where the graph stores it."""

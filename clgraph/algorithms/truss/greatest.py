@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -122,6 +123,7 @@ class Greatest:
         # The host reads them while triangles are being listed.
         copying = buckets.enqueue()
 
+        @cache
         def known() -> Supports:
             finish_copy(copying)
             return Supports(buckets.words)

@@ -354,6 +354,10 @@ def test_small_tables_share_bits_and_stay_exact(device):
     assert plan.run().count == expected
     assert plan.run("vertex").values.sum() == 3 * expected
     assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
+    launches = plan._counting._launches("total", 0, graph.n)
+    assert plan.run().count == expected  # by the same launches, which nobody puts together again
+    assert plan._counting._launches("total", 0, graph.n) is launches
+    assert plan._counting._launches("total", 0, 9) is not launches
 
 
 @pytest.mark.slow

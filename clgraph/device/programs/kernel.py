@@ -68,7 +68,7 @@ class Kernel:
     """
 
     def __init__(self, device: Device, program: int, name: str, use: KernelUse | None) -> None:
-        handle = KernelHandle(program, name)
+        handle = KernelHandle(program, name, device.queue.int_ptr)
         self.name = name
         self.device = device
         self.checks: Checks | None = None
@@ -79,7 +79,6 @@ class Kernel:
         self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)
         self.max_group_size = self._largest_group(handle)
         self._handle = handle
-        self._queue = device.queue.int_ptr
         self._arguments = handle.argument_count()
         # Tokens of allocations, which it does not keep from being given back, and scalars.
         self._last: list[object] = [UNSET] * self._arguments
@@ -157,7 +156,7 @@ class Kernel:
             self._stamp = None  # an exception may come before the driver has all of them
             try:
                 self._set_arguments(args, places)
-                event = self._handle.enqueue(self._queue, global_size, group_size)
+                event = self._handle.enqueue(global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "

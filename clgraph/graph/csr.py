@@ -48,7 +48,9 @@ def unsigned(ids: Array, dtype: npt.DTypeLike = np.uint32) -> Array:
     return ids.astype(wanted, copy=False)
 
 
-def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
+def edges_to_csr(
+    n: int, src: Array, dst: Array, weights: Array | None, *, copy: bool = True
+) -> CSR:
     """CSR of an edge list, rows sorted by target, parallel edges in the order given.
 
     Parameters
@@ -59,6 +61,8 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
         Sources and targets, each in [0, n); the caller has checked them.
     weights : array [m] or None
         One weight per edge.
+    copy : bool
+        False: nobody else has the arrays, and edges that are in order may stay where they are.
 
     Returns
     -------
@@ -77,7 +81,8 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
         weights = None if weights is None else weights[order]
         indptr = _pointers_in_order(n, src, dst)
     if indptr is not None:
-        return indptr, dst.astype(indptr.dtype), None if weights is None else weights.copy()
+        costs = weights if weights is None or not copy else weights.copy()
+        return indptr, dst.astype(indptr.dtype, copy=copy), costs
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
     by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)

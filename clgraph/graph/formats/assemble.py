@@ -59,7 +59,7 @@ def from_listing(
     both_ways = directed or is_symmetric_list(n, src, dst)
     if not both_ways:
         src, dst, weights = with_reverses(src, dst, weights)
-    arrays = csr.edges_to_csr(n, src, dst, weights)
+    arrays = csr.edges_to_csr(n, src, dst, weights, copy=False)
     if directed or not both_ways or weights is None:
         return Graph.trusted(arrays, directed=directed, labels=labels)
     try:

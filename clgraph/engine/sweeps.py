@@ -134,7 +134,7 @@ class Sweeper:
         groups: int | None = None,
         bound: tuple[Iterable[int], object] | None = None,
     ) -> None:
-        """Enqueue a kernel over all items, or in a number of groups; `bound` is the kernel's."""
+        """Enqueue a kernel over all items, or in a number of groups; `bound` as `Kernel.launch`."""
         size = (self.groups if groups is None else groups) * self.group_size
         event = kernel.launch(size, self.group_size, *args, bound=bound)
         log.add(event, event, name=kernel.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,6 +121,9 @@ class StoredRows:
         Of its rows, if these are in blocks.
     ready : bool
         True.
+    alone : lock
+        For a plan to hold from where it looks whether these are ready until what it enqueued that
+        reads them has ended: plans of one graph share what it keeps, and may fill it anew.
     """
 
     def __init__(self, graph: Stored, device: Device, progress: Progress | None) -> None:
@@ -130,6 +134,7 @@ class StoredRows:
             self.entries, self.lengths = graph.entries, graph.store.used
         self.indptr, self.indices = held.indptr, held.indices
         self.ready = True
+        self.alone = threading.RLock()
 
     def fill(self, log: SweepLog) -> None:
         """Do nothing."""

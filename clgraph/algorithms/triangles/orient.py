@@ -121,6 +121,8 @@ class StoredRows:
         Of its rows, if these are in blocks.
     ready : bool
         True.
+    fills : int
+        0.
     alone : lock
         For a plan to hold from where it looks whether these are ready until what it enqueued that
         reads them has ended: plans of one graph share what it keeps, and may fill it anew.
@@ -133,7 +135,7 @@ class StoredRows:
         if isinstance(graph, BlockRows):
             self.entries, self.lengths = graph.entries, graph.store.used
         self.indptr, self.indices = held.indptr, held.indices
-        self.ready = True
+        self.ready, self.fills = True, 0
         self.alone = threading.RLock()
 
     def fill(self, log: SweepLog) -> None:

@@ -39,8 +39,8 @@ ALL = {
     "sssp": (cg.SSSP, WEIGHED, (1,), 44, 1, 0),
     "components": (cg.ConnectedComponents, PATH, (), 96, 1, 1),
     # Its history, and whether it is done; of the CPU's depth-first search the latter alone.
-    "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 97, 3, 1),
-    "multi-search": (searches, PATH, ([0, 3],), 89, 2, 1),
+    "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 102, 3, 1),
+    "multi-search": (searches, PATH, ([0, 3],), 90, 2, 1),
 }
 
 

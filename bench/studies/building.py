@@ -131,6 +131,10 @@ def divided(graph: Graph, preset: str, device: Device) -> object:
     """Build a search over two devices."""
     if preset == "paths":
         return cg.cluster.SSSP(weighted_as(graph, "int32"), Together([device, device]))
+    if preset == "alone":
+        ranks = Together([device, device])
+        ranks.runs_on = True
+        return cg.cluster.BFS(graph, ranks, predecessors=True, partition="block")
     candidates = preset == "candidates"
     config = cg.BFSConfig(frontier=VertexQueue(visited="mask") if candidates else "status")
     transfers = "mailboxes" if preset == "mailboxes" else None

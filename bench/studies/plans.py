@@ -112,7 +112,10 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         ("kron",),
     ),
     Algorithm(
-        "bfs-divided", ("candidates", "bits", "mailboxes", "paths"), building.divided, ("kron",)
+        "bfs-divided",
+        ("candidates", "bits", "alone", "mailboxes", "paths"),
+        building.divided,
+        ("kron",),
     ),
     Algorithm(
         "sssp",

@@ -8,9 +8,10 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.bfs.config import BFSConfig
+from clgraph.cluster.bits import BitExchange
+from clgraph.cluster.candidates import CandidateExchange
 from clgraph.cluster.config import PartitionPlan
 from clgraph.cluster.devices import checked_devices
-from clgraph.cluster.exchange import BitExchange, CandidateExchange
 from clgraph.cluster.mailboxes import MailboxExchange
 from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
@@ -185,10 +186,19 @@ class BFS(StaysHere):
                 for sample, device in zip(samples, self.comm.devices, strict=True)
             )
             kind: type[BitExchange | CandidateExchange] = CandidateExchange
+            if partition_plan.exchange == "candidates" and self.comm.asked_to_meet:
+                raise InvalidArgumentError(
+                    "transfers='mailboxes' is for bits, and this search has its devices exchange "
+                    "candidates; choose partition='block' or frontier='status', or leave it out."
+                )
             if partition_plan.exchange == "bits":
                 kind = MailboxExchange if self.comm.meets else BitExchange
             self._exchanges: list[BitExchange | CandidateExchange] = [
-                kind(share, partition_plan, device, config_, predecessors=self.with_predecessors)
+                kind(
+                    *(share, partition_plan, device, config_),
+                    comm=self.comm,
+                    predecessors=self.with_predecessors,
+                )
                 for share, device, config_ in zip(
                     shares, self.comm.devices, self.configs, strict=True
                 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.cluster.exchange import BitExchange
+from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.parts.mailboxes import LEVELS_A_LAUNCH, MailboxPart
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.cluster.exchange import Levels
+    from clgraph.cluster.result import Levels
 
 __all__ = ["MailboxExchange"]
 
@@ -123,5 +123,6 @@ class MailboxExchange(BitExchange):
         for level, pulled, sent, us in zip(levels, notes[:, 1], put, spent, strict=False):
             level.direction = "pull" if pulled else "push"
             level.sent_bytes = (self._ranks - 1) * int(sent)
+            level.rounds = int(level.sent_bytes > 0)
             level.microseconds = float(us)
         return levels

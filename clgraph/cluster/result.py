@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from clgraph.cluster.ranks.comm import Program
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["DividedFindings", "DividedResult", "DividedStats", "Level"]
+__all__ = ["DividedFindings", "DividedResult", "DividedStats", "Level", "Levels"]
 
-DIVIDED_RECORD = np.dtype([*LEVEL_RECORD.descr, ("sent_bytes", np.int64)])
+DIVIDED_RECORD = np.dtype([*LEVEL_RECORD.descr, ("sent_bytes", np.int64), ("rounds", np.int64)])
 
 
 @dataclass(slots=True)
@@ -43,12 +43,19 @@ class Level:
         Host time until the next level's frontier was known.
     sent_bytes : int
         Between devices, in all.
+    rounds : int
+        In how many steps messages went: none where nothing was sent, one where all went straight.
     """
 
     frontier: int
     direction: str = "end"
     microseconds: float = 0.0
     sent_bytes: int = 0
+    rounds: int = 0
+
+
+# Levels, launches of all ranks, and seconds from the first launch to the last look.
+Levels = tuple[list[Level], int, float]
 
 
 class DividedFindings:
@@ -288,7 +295,8 @@ class DividedStats(Shown):
         """One row per distance from 0: frontier, its out-edges, direction, microseconds, bytes.
 
         Structured array: fields ``frontier``, ``edges``, ``direction`` ("end" where `max_depth`
-        stopped the search), ``microseconds`` by the host's clock, ``sent_bytes`` between devices.
+        stopped the search), ``microseconds`` by the host's clock, ``sent_bytes`` between devices,
+        and ``rounds``, in how many steps they went (0: none, 1: all straight).
         """
         table = np.zeros(self.levels, DIVIDED_RECORD)
         for row, level in zip(table, self._levels, strict=False):
@@ -296,6 +304,7 @@ class DividedStats(Shown):
             row["direction"] = level.direction
             row["microseconds"] = level.microseconds
             row["sent_bytes"] = level.sent_bytes
+            row["rounds"] = level.rounds
         table["edges"] = self._findings.edges_by_level
         return table
 

@@ -94,9 +94,9 @@ def staged():
         def Irecv(self, *_, **__):  # noqa: N802 - as MPI has it
             raise ValueError("not this memory")
 
-    kept, comm._comm = comm._comm, Refusing()
+    kept, comm.job.comm = comm.job.comm, Refusing()
     assert not comm._passes(np.zeros(16, np.uint8))
-    comm._comm = kept
+    comm.job.comm = kept
     comm._pins = False
     comm._staging.clear()
     over_mpi.Pinned = None  # nobody asks for it
@@ -166,6 +166,31 @@ def read():
     say("slices")
 
 
+def rounds():
+    """In rounds as straight; and a path in blocks is exchanged where it leaves a rank."""
+    usual = comm.message_bytes
+    counts = {}
+    for comm.message_bytes in (usual, 0, 1 << 40):
+        for form in ({"partition": "block"}, {"partition": "cyclic"}):
+            plan = cg.cluster.BFS(MIXED, comm, predecessors=True, **form)
+            for source in MIXED_SOURCES[:2]:
+                result = plan.run(source, verify=True)
+                if comm.rank == 0:
+                    check_search(MIXED, source, result)
+                most = max(result.stats.per_level["rounds"])
+                counts[comm.message_bytes] = max(counts.get(comm.message_bytes, 0), most)
+    assert counts[1 << 40] == ((comm.size - 1).bit_length() if comm.size > 3 else comm.size > 1)
+    comm.message_bytes = usual
+    path = cg.generate.path(1500)
+    plan = cg.cluster.BFS(path, comm, predecessors=True, partition="block")
+    result = plan.run(0, verify=True)
+    assert np.count_nonzero(result.stats.per_level["rounds"]) == comm.size - 1
+    assert (result.stats.frontiers == 1).all()
+    if comm.rank == 0:
+        check_search(path, 0, result)
+    say("rounds")
+
+
 def refused():
     """What one rank cannot do all refuse, and what differs between ranks."""
     plan = cg.cluster.BFS(MIXED, comm, predecessors=True, config="merrill-two-phase")
@@ -185,7 +210,8 @@ def refused():
 if __name__ == "__main__":
     comm = cg.cluster.world(DEVICE)
     CHECKS = {
-        check.__name__: check for check in (exchanged, searched, staged, others, read, refused)
+        check.__name__: check
+        for check in (exchanged, searched, staged, others, read, refused, rounds)
     }
     for name in sys.argv[3:] or CHECKS:
         CHECKS[name]()

@@ -31,9 +31,20 @@ def program():
             os.kill(os.getpid(), signal.SIGKILL)
         if HOW == "silent":
             time.sleep(30)
+        if HOW == "exits within":
+            sys.exit(5)
     yield AllGather(lambda: np.zeros(1, np.int64))
 
 
 if HOW == "outside" and comm.rank == 1:
     raise ZeroDivisionError("of the caller's own")
+if HOW == "exits" and comm.rank == 1:
+    sys.exit(7)
+if HOW == "stops" and comm.rank == 1:
+    raise SystemExit
 run(comm, [program()])
+if HOW == "exits last" and comm.rank == 1:
+    sys.exit(9)
+if HOW.endswith("last"):
+    time.sleep(2 * (comm.rank == 0))  # nobody waits for whoever has left
+    sys.stdout.write(f"{comm.rank} is done\n")

@@ -8,6 +8,8 @@ from graphs import SHAPES
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
+from clgraph.cluster import running_on
+from clgraph.cluster.parts import bits
 from clgraph.cluster.parts.partition import PARTITIONS
 
 POCL = pytest.mark.runtimes("pocl")
@@ -31,11 +33,22 @@ class Counting(cg.cluster.Together):
         super().__init__(*args)
         self.sent = Counter()
 
+    def all_gather(self, requests):
+        self.sent["looks"] += 1
+        return super().all_gather(requests)
+
     def mail(self, requests):
         for rank, request in enumerate(requests):
             assert all(piece.peer != rank for piece in request.sends)
             self.sent["mail"] += sum(piece.size_bytes for piece in request.sends)
         return super().mail(requests)
+
+    def shift(self, requests):
+        places = {request.places for request in requests}
+        assert len(places) == 1
+        self.sent["rounds"] += 1
+        self.sent["mail"] += sum(request.sends.size for request in requests)
+        return super().shift(requests)
 
     def swap(self, requests):
         for rank, request in enumerate(requests):
@@ -75,43 +88,230 @@ class Placed:
             self.told[hubs] = ranks - 1
 
 
-def bytes_of_candidates(placed, source, distances, levels, tree):
-    """A rank sends a vertex once, to its owner; owners pass new ones on."""
-    ranks = range(placed.ranks)
+def candidates_sent(placed, source, distances, levels, tree):
+    """A rank sends a vertex once, to its owner; give bytes from rank to rank, by level."""
     claimed = np.zeros((placed.ranks, distances.size), bool)
     claimed[:, source] = True
-    sent = []
     for level in range(levels):
-        count = 0
-        for rank in ranks:
+        sent = np.zeros((placed.ranks, placed.ranks), np.int64)
+        for rank in range(placed.ranks):
             expanded = (distances[placed.sources] == level) & (placed.holder == rank)
             found = np.unique(placed.targets[expanded])
             found = found[~claimed[rank, found]]
             claimed[rank, found] = True
-            count += np.count_nonzero(placed.owner[found] != rank) * (8 if tree else 4)
-        sent.append(count + 8 * int(placed.told[distances == level + 1].sum()))
-    return sent
+            np.add.at(sent[rank], placed.owner[found], 8 if tree else 4)
+        np.fill_diagonal(sent, 0)
+        yield sent
 
 
-def bytes_of_bits(placed, graph, distances, ways):
-    """A bit for each vertex, or a list where that is less, by who has edges of the frontier."""
+def bytes_of_candidates(placed, source, distances, levels, tree):
+    """What ranks send straight; and owners pass new ones on."""
+    sent = candidates_sent(placed, source, distances, levels, tree)
+    return [
+        int(matrix.sum()) + 8 * int(placed.told[distances == level + 1].sum())
+        for level, matrix in enumerate(sent)
+    ]
+
+
+def bits_sent(placed, graph, distances, ways):
+    """A bit for each vertex, or a list where that is less, by who has edges of the frontier.
+
+    Give what each rank has for all others, and whether it is bitmaps that are put together.
+    """
     whole = 8 * -(-graph.n // 64)
-    sent = []
     for level, way in enumerate(ways):
         edges = np.bincount(
             placed.owner[distances == level],
             weights=graph.degrees[distances == level],
             minlength=placed.ranks,
-        )
+        ).astype(int)
         lists, pushing = 4 * (edges + 1), edges > 0
         if way == "pull":
-            size = whole
+            words = -(-graph.n // 64)
+            ends = np.array([words * part // placed.ranks for part in range(placed.ranks + 1)])
+            yield 8 * np.diff(ends), False
         elif (lists <= whole).all() and lists.sum() < whole * placed.ranks:
-            size = lists[pushing].sum()
+            yield lists * pushing, False
         else:
-            size = whole * pushing.sum()
-        sent.append(int(size) * (placed.ranks - 1))
-    return sent
+            yield whole * pushing, True
+
+
+def bytes_of_bits(placed, graph, distances, ways):
+    """What ranks send straight."""
+    sent = bits_sent(placed, graph, distances, ways)
+    return [int(sizes.sum()) * (placed.ranks - 1) for sizes, _ in sent]
+
+
+def rounds_to_all(sizes, unite):
+    """Have every rank know what all have, and give what each sends in each round."""
+    ranks, known = len(sizes), [{rank} for rank in range(len(sizes))]
+    rounds, hop = [], 1
+    while hop < ranks:
+        sent, learned = [], [set(have) for have in known]
+        for rank in range(ranks):
+            wanted = known[(rank + hop) % ranks]
+            news = known[rank] if unite else known[rank] - wanted
+            learned[(rank + hop) % ranks] |= news
+            each = [sizes[origin] for origin in news]
+            sent.append(max(each) if unite else sum(each))
+        known, hop = learned, 2 * hop
+        rounds.append(sent)
+    assert all(have == set(range(ranks)) for have in known)
+    return rounds
+
+
+def rounds_to_each(matrix):
+    """Carry each piece as far as the bits of its distance say, the lowest first."""
+    ranks = len(matrix)
+    rounds = [[0] * ranks for _ in range((ranks - 1).bit_length())]
+    for origin in range(ranks):
+        for target in range(ranks):
+            place = origin
+            for number, sent in enumerate(rounds):
+                if (target - origin) % ranks >> number & 1:
+                    sent[place] += int(matrix[origin][target])
+                    place = (place + (1 << number)) % ranks
+            assert place == target
+    return rounds
+
+
+def told_of(straight, rounds, message_bytes):
+    """Choose as docs/several-devices.md says; give bytes and rounds."""
+    cost = np.where(straight > 0, straight + message_bytes, 0)
+    busiest = max(cost.sum(axis=0).max(), cost.sum(axis=1).max())
+    in_turn = sum(max(size + message_bytes if size else 0 for size in sent) for sent in rounds)
+    if in_turn < busiest:
+        return sum(map(sum, rounds)), len(rounds)
+    return int(straight.sum()), int(straight.any())
+
+
+@POCL
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(p, marks=[pytest.mark.slow] * (p not in (3, 5))) for p in range(1, 9)]
+)
+def test_straight_or_in_rounds(ranks, device):
+    """Whichever is less, by bytes and messages: distances, trees, bytes of each level, rounds."""
+    ways = Counter()
+    pushing = cg.BFSConfig(frontier="status", pull=cg.pull.Never())  # bitmaps of all ranks
+    for partition, name, config in (
+        *(("block", name, pushing) for name in ("mixed", "one-way")),
+        *(("block", name, None) for name in ("mixed", "star", "no-edges", "one-vertex")),
+        *(("cyclic", name, None) for name in ("mixed", "two-components", "one-vertex")),
+        ("2d", "one-way", None),
+    ):
+        graph, (source, *_) = GRAPHS[name]
+        comm = Counting([device] * ranks)
+        plan = cg.cluster.BFS(graph, comm, predecessors=True, partition=partition, config=config)
+        placed = Placed(graph, partition, ranks)
+        for message_bytes in (0, 200, 1 << 40):
+            comm.message_bytes = message_bytes
+            comm.taken()
+            result = plan.run(source)
+            rounds = comm.sent["rounds"]
+            counted = comm.taken()
+            check_search(graph, source, result)
+            stats, distances = result.stats, result.distances
+            expected = []
+            if partition == "block":
+                for sizes, unite in bits_sent(placed, graph, distances, stats.directions):
+                    straight = np.repeat(sizes[:, None], ranks, axis=1)
+                    np.fill_diagonal(straight, 0)
+                    expected.append(told_of(straight, rounds_to_all(sizes, unite), message_bytes))
+            else:
+                levels = len(stats.directions)
+                sent = candidates_sent(placed, source, distances, levels, True)
+                for level, straight in enumerate(sent):
+                    size, count = told_of(straight, rounds_to_each(straight), message_bytes)
+                    told = 8 * int(placed.told[distances == level + 1].sum())
+                    expected.append((size + told, count))
+            assert stats.exchanged_bytes.tolist() == [size for size, _ in expected]
+            assert stats.exchanged_bytes.sum() == counted
+            told = stats.per_level["rounds"].tolist()
+            assert told == [count for _, count in expected][: len(told)]
+            assert rounds == sum(count for _, count in expected if count > 1)
+            ways.update("rounds" if count > 1 else "straight" for _, count in expected)
+    assert (ways["rounds"] > 0) == (ranks > 3)  # three send twice as well as in two rounds
+    assert ways["straight"]
+
+
+@POCL
+@pytest.mark.parametrize("ranks", RANKS)
+def test_who_has_the_frontier_alone_runs_on(ranks, device):
+    """A path in blocks is launched, looked at and exchanged where it leaves a block."""
+    graph = cg.generate.path(1500)
+    borders = np.count_nonzero(np.diff(Placed(graph, "block", ranks).owner))
+    comm = Counting([device] * ranks)
+    comm.runs_on = True
+    plan = cg.cluster.BFS(graph, comm, predecessors=True, partition="block")
+    runs = borders + 1 if ranks > 1 else 2  # of 1,024 levels at most
+    for source in (0, graph.n - 1):
+        for comm.message_bytes in (None, 1 << 40):
+            comm.taken()
+            result = plan.run(source)
+            # Who begins; what came of each run; what is there behind a border; and how much it was.
+            assert comm.sent["looks"] == 1 + runs + borders + 1
+            check_search(graph, source, result)
+            stats = result.stats
+            assert np.count_nonzero(stats.per_level["rounds"]) == borders
+            assert (stats.frontiers == 1).all()
+            assert set(stats.directions) == {"push"}
+            # What a block has is more than its bitmap, so nobody marks what others list.
+            assert stats.launches == ranks + runs + borders * ranks
+            sizes = np.array([8 * 24] + [0] * (ranks - 1))
+            straight = np.repeat(sizes[:, None], ranks, axis=1)
+            straight[0, 0] = 0
+            cost = 0 if comm.message_bytes is None else comm.message_bytes
+            each, _ = told_of(straight, rounds_to_all(sizes, True) if cost else [[1 << 50]], cost)
+            assert stats.exchanged_bytes.sum() == comm.taken() == borders * each
+        check_search(graph, source, plan.run(source, max_depth=700), max_depth=700)
+        assert plan.run(source, verify=True).distances[source] == 0
+
+
+@POCL
+@pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_searches_with_levels_run_alone(ranks, device, monkeypatch):
+    """Narrow levels before, between and after wide ones; lists that run over; paths that wander."""
+    monkeypatch.setattr(bits, "NARROW_EDGES", 40)
+    monkeypatch.setattr(running_on, "NARROW_EDGES", 40)
+    monkeypatch.setattr(running_on, "MOST_ALONE", 7)
+    order = np.random.default_rng(5).permutation(300)
+    wandering = cg.from_edges(order[:-1], order[1:], n=300, symmetrize=True)
+    # Between two halves, so that each level leaves its rank.
+    to_and_fro = np.arange(256).reshape(2, 128).T.ravel()
+    leaving = cg.from_edges(to_and_fro[:-1], to_and_fro[1:], symmetrize=True)
+    core = cg.generate.kron(9, seed=2)
+    src, dst, _ = core.listed_edges()
+    tail = np.concatenate([[int(np.argmax(core.degrees))], np.arange(core.n, core.n + 150)])
+    tailed = cg.from_edges(
+        np.concatenate([src, tail[:-1]]), np.concatenate([dst, tail[1:]]), symmetrize=True
+    )
+    cases = {
+        "tailed": (tailed, (0, tailed.n - 1, core.n + 90)),
+        "grid": (cg.generate.grid2d(60, 6), (0, 200, 359)),
+        "leaving": (leaving, (0, 255)),
+        "wandering": (wandering, (int(order[0]), int(order[150]))),
+        "mixed": (MIXED, MIXED_SOURCES),
+        "one-way": (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES),
+        "no-edges": (SHAPES["no-edges"], (0,)),
+        "self-loops": (SHAPES["self-loops"], (0, SHAPES["self-loops"].n - 1)),
+    }
+    for pull in (cg.pull.ByEdges(), cg.pull.ByHubs()):
+        config = cg.BFSConfig(frontier="status", pull=pull)
+        for name, (graph, sources) in cases.items():
+            comm = Counting([device] * ranks)
+            comm.runs_on = True
+            plan = cg.cluster.BFS(graph, comm, predecessors=True, config=config)
+            for source, comm.message_bytes in zip(sources, (None, 1 << 40, 200), strict=False):
+                comm.taken()
+                result = plan.run(source)
+                looks, sent = comm.sent["looks"], comm.taken()
+                check_search(graph, source, result)
+                assert result.stats.exchanged_bytes.sum() == sent
+                found = np.bincount(result.distances[result.distances >= 0])
+                np.testing.assert_array_equal(result.stats.frontiers, found)
+                # Running on is left where it saves nothing.
+                assert looks <= 1.25 * result.stats.levels + 12, name
+            plan.run(sources[0], verify=True)
 
 
 @POCL

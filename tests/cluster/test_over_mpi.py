@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtimes import POCL, ROOT, clean_environment, driver_library
+from runtimes import LIMIT_S, POCL, ROOT, clean_environment, driver_library
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES
 
 import clgraph as cg
@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 pytest.importorskip("mpi4py", reason="there is no mpi4py")
 
 
-def mpiexec(ranks, *command, timeout=200, **environment):
+def mpiexec(ranks, *command, **environment):
     driver_library(*POCL)
     beside = Path(sys.executable).with_name("mpiexec")
     program = str(beside) if beside.exists() else shutil.which("mpiexec")
@@ -29,7 +29,7 @@ def mpiexec(ranks, *command, timeout=200, **environment):
         [program, "-n", str(ranks), sys.executable, *command],
         env=env,
         cwd=ROOT,
-        timeout=timeout,
+        timeout=LIMIT_S,
         capture_output=True,
         text=True,
         check=False,
@@ -73,7 +73,7 @@ def compare_drawn(ranks, folder, device):
 @pytest.mark.parametrize(
     "check",
     [
-        *("exchanged", "staged", "others", "read", "refused"),
+        *("exchanged", "staged", "others", "read", "refused", "rounds"),
         pytest.param("searched", marks=pytest.mark.long),
     ],
 )
@@ -107,14 +107,34 @@ def test_one_to_eight_ranks(ranks, tmp_path, any_device):
     ],
 )
 def test_a_rank_that_fails_ends_the_job(how, message):
+    check_failure(how, message)
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "message"),
+    [
+        ("exits", 7, "rank 0 of 2 ends the job: LeftError: rank 1 has left with status 7"),
+        ("exits within", 5, "rank 1 of 2 ends the job: SystemExit: 5"),
+        ("stops", 1, "rank 1 has left with status 0, and others wait for it (counts)"),
+        ("exits last", 9, "0 is done"),
+        ("all last", 0, "1 is done"),
+    ],
+)
+def test_a_rank_that_exits(how, status, message):
+    """It ends the job with its status, at once where others wait for it, and else when all have."""
+    assert check_failure(how, message) == status
+
+
+def check_failure(how, message):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = mpiexec(2, str(HERE / "rank_failures.py"), how, timeout=60)
+    done = mpiexec(2, str(HERE / "rank_failures.py"), how)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert done.returncode != 0
+    assert (done.returncode != 0) == (how != "all last")
     # Ranks that wait poll: nobody has waited for long.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 25
     if message:
         assert message in done.stderr + done.stdout
+    return done.returncode
 
 
 @pytest.mark.parametrize("what", ["gathered", "per-rank", "refused"])

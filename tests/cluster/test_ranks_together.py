@@ -328,10 +328,14 @@ def test_an_error_of_one_rank_ends_what_others_wait_for(device):
 
 
 @ONE_RUNTIME
-def test_mailboxes_are_refused_before_anything_is_allocated(device):
-    """Where an address of the host means nothing to the device, and for too many devices."""
+def test_mailboxes_are_refused_where_they_cannot_be(device):
+    """Where an address of the host means nothing, for too many devices, and for candidates."""
     with pytest.raises(cg.InvalidArgumentError, match="for up to 8 devices, not 9"):
         cg.DividedBFS(SHAPES["clique"], [device] * 9, transfers="mailboxes")
+
+    for options in ({"partition": "cyclic"}, {"config": "merrill-two-phase"}):
+        with pytest.raises(cg.InvalidArgumentError, match="'mailboxes' is for bits"):
+            cg.DividedBFS(SHAPES["clique"], [device] * 2, transfers="mailboxes", **options)
 
     class Elsewhere:
         name = "a card of somebody else's"

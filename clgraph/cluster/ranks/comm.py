@@ -28,7 +28,17 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation, Device
 
-__all__ = ["AllGather", "Communicator", "Mail", "Piece", "Program", "Swap", "Together", "run"]
+__all__ = [
+    "AllGather",
+    "Communicator",
+    "Mail",
+    "Piece",
+    "Program",
+    "Shift",
+    "Swap",
+    "Together",
+    "run",
+]
 
 MOST_RANKS = 64  # in one process; over MPI there is no limit
 MOST_MEETING = 8
@@ -107,7 +117,25 @@ class Swap:
     arrays: Sequence[NDArray[Any]]
 
 
-Request: TypeAlias = AllGather | Mail | Swap
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Everybody gives bytes to the rank some places on; the reply is None.
+
+    Attributes
+    ----------
+    places : int
+        How far, from the last rank on to the first.
+    sends, receives : uint8 array
+        What is given, and what is filled by the rank as many places before; one that is empty is
+        no message.
+    """
+
+    places: int
+    sends: NDArray[np.uint8]
+    receives: NDArray[np.uint8]
+
+
+Request: TypeAlias = AllGather | Mail | Shift | Swap
 Program: TypeAlias = Generator[Request, Any, Any]
 
 
@@ -127,13 +155,22 @@ class Communicator(ABC):
     meets : bool
         Whether kernels of all ranks run at once and read the same host memory, so that they may
         wait for each other.
+    asked_to_meet : bool
+        Whether that was asked for, so that it must not be left out.
+    message_bytes : int or None
+        As how many bytes a message counts where ways to send are compared; None where pieces of
+        arrays always go to whom they are for.
+    runs_on : bool
+        Whether a rank that has a narrow frontier alone runs several levels in a launch.
     """
 
     size: int
     ranks: tuple[int, ...]
     devices: tuple[Device, ...]
     usual_devices: tuple[Device, ...]
-    meets = False
+    meets = asked_to_meet = False
+    message_bytes: int | None = None
+    runs_on = False
 
     @abstractmethod
     def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
@@ -146,6 +183,14 @@ class Communicator(ABC):
     @abstractmethod
     def swap(self, requests: Sequence[Swap]) -> list[list[NDArray[Any]]]:
         """Answer requests of all ranks of this process."""
+
+    @abstractmethod
+    def shift(self, requests: Sequence[Shift]) -> list[None]:
+        """Answer requests of all ranks of this process."""
+
+    def staging(self, size_bytes: int) -> NDArray[np.uint8]:
+        """Give memory of the host for what is sent, and copied to and from devices."""
+        return np.empty(size_bytes, np.uint8)
 
     @abstractmethod
     def settle(self) -> None:
@@ -206,7 +251,7 @@ class Together(Communicator):
         self.devices = tuple(device.beside(timed=False) for device in devices)
         self.size = len(self.devices)
         self.ranks = tuple(range(self.size))
-        meets = transfers == "mailboxes"
+        self.asked_to_meet = meets = transfers == "mailboxes"
         if meets:
             check_mailboxes(self.devices)
         self.transport = Transport(self.devices, None if meets else transfers)
@@ -227,6 +272,12 @@ class Together(Communicator):
     def swap(self, requests: Sequence[Swap]) -> list[list[NDArray[Any]]]:
         """Hand arrays over."""
         return [[request.arrays[rank] for request in requests] for rank in self.ranks]
+
+    def shift(self, requests: Sequence[Shift]) -> list[None]:
+        """Copy what is given."""
+        for rank, request in enumerate(requests):
+            request.receives[...] = requests[rank - request.places].sends
+        return [None] * self.size
 
     def settle(self) -> None:
         """Wait until no queue has anything to do."""
@@ -327,6 +378,7 @@ def run(comm: Communicator, programs: Sequence[Program]) -> list[Any]:
     answers: dict[type, Callable[[Any], list[Any]]] = {
         AllGather: comm.all_gather,
         Mail: comm.mail,
+        Shift: comm.shift,
         Swap: comm.swap,
     }
     replies: list[Any] = [None] * len(programs)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
-import time
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.cluster.ranks.comm import Communicator
+from clgraph.cluster.ranks.job import TIMEOUT_S, Job, checked_timeout
 from clgraph.device import Pinned, devices
 from clgraph.device import device as find_device
 from clgraph.device.lazy import cl
@@ -21,22 +19,19 @@ from clgraph.errors import ClusterError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
-    from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap
+    from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Shift, Swap
     from clgraph.device import Device
 
 __all__ = ["OverMPI", "world"]
 
-TIMEOUT_S = 300.0  # others may be building kernels or reading a graph
-SPIN_S = 2e-3
-PAUSE_SHARE, LONGEST_PAUSE_S = 1 / 16, 1e-3
 MOST_BYTES = 1 << 30  # of one message: counts are 32 bits wide
+# An estimate: a message that follows another takes some 2 us more, in which a link carries that.
+MESSAGE_BYTES = 1 << 14
 TAG = 25
 PROBE_BYTES = 512
-INTERRUPTED = 130
 
 
 class OverMPI(Communicator):
@@ -56,34 +51,34 @@ class OverMPI(Communicator):
     ----------
     rank : int
         Of this process.
+    job : Job
+        What it waits with.
 
     Notes
     -----
     An exception of one rank, Ctrl-C too, ends the job with its message and a non-zero status, also
-    if it was raised outside of clgraph: the others would wait for ever.
+    if it was raised outside of clgraph: the others would wait for ever. So does a rank that ends
+    its program, by `sys.exit` or otherwise, while others wait for it.
     """
+
+    message_bytes = MESSAGE_BYTES
+    runs_on = True
 
     def __init__(
         self, comm: Any, device: Device | str | None = None, timeout_s: float | None = None
     ) -> None:
-        self._comm = comm
-        self.rank = int(comm.rank)
-        self.size = int(comm.size)
-        self.ranks = (self.rank,)
-        self.timeout_s, self._spin_s = TIMEOUT_S, 0.0
+        limit_s = TIMEOUT_S
         with contextlib.suppress(InvalidArgumentError):  # which all complain of below
-            self.timeout_s = _timeout(timeout_s)
-        if self.size > 1:
-            self._end_together()
-        with self.guarded():
-            self._comm, request = comm.Idup()
-            self.wait([request], "that they begin")
+            limit_s = checked_timeout(timeout_s)
+        self.job = Job(comm, limit_s)
+        self.rank, self.size = self.job.rank, self.job.size
+        self.ranks = (self.rank,)
         with self.agreeing():
-            _timeout(timeout_s)
+            checked_timeout(timeout_s)
         # With more ranks than cores, polling takes the time of those that compute.
         self._here = self._ranks_here()
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        self._spin_s = SPIN_S if 2 * self._here[1] <= cores else 0.0
+        self.job.spins = 2 * self._here[1] <= cores
         with self.agreeing():
             found = self._device(device)
             self.usual_devices = (found,)
@@ -108,38 +103,11 @@ class OverMPI(Communicator):
                 return sorted(gpus, key=lambda gpu: gpu.index)[self._here[0] % len(gpus)]
         return find_device(asked)
 
-    def _end_together(self) -> None:
-        """End the job on exceptions that nobody catches, which MPI would wait for."""
-        before = sys.excepthook
-
-        def hook(
-            kind: type[BaseException], error: BaseException, trace: TracebackType | None
-        ) -> None:
-            before(kind, error, trace)
-            self.end(error, trace=False)
-
-        sys.excepthook = hook
-
-    def end(self, error: BaseException, *, trace: bool = True) -> None:
-        """End the job of all ranks with the message of this one's error."""
-        if trace and os.environ.get("CLGRAPH_DEBUG"):
-            traceback.print_exception(error)
-        kind = type(error).__name__
-        sys.stderr.write(
-            f"clgraph: rank {self.rank} of {self.size} ends the job: {kind}: {error}\n"
-        )
-        sys.stderr.flush()
-        self._comm.Abort(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1)
-
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
         """End the job if this rank raises while others wait for it."""
-        try:
+        with self.job.guarded():
             yield
-        except BaseException as error:
-            if self.size > 1:
-                self.end(error)
-            raise
 
     @contextlib.contextmanager
     def agreeing(self) -> Iterator[None]:
@@ -177,34 +145,13 @@ class OverMPI(Communicator):
             found = self._swap([encoded] * self.size)
         return [array.tobytes().decode() for array in found]
 
-    def wait(self, requests: list[Any], what: str) -> None:
-        """Wait for messages, answering Ctrl-C meanwhile.
-
-        Raises
-        ------
-        ClusterError
-            If the others do not answer in time.
-        """
-        from mpi4py import MPI  # noqa: PLC0415 - optional, and starts MPI
-
-        start = time.perf_counter()
-        while not MPI.Request.Testall(requests):
-            waited = time.perf_counter() - start
-            if waited > self.timeout_s:
-                raise ClusterError(
-                    f"the other ranks did not answer within {self.timeout_s:g} s ({what}); set "
-                    "CLGRAPH_CLUSTER_TIMEOUT to wait longer."
-                )
-            if waited >= self._spin_s:
-                time.sleep(min(max(waited * PAUSE_SHARE, 2e-5), LONGEST_PAUSE_S))
-
     def all_gather(self, requests: Sequence[AllGather]) -> list[NDArray[np.int64]]:
         """Gather rows of numbers from all ranks."""
         (request,) = requests
         finish_copy(*request.events)
         row = np.ascontiguousarray(request.row(), np.int64)
         rows = np.empty((self.size, row.size), np.int64)
-        self.wait([self._comm.Iallgather(row, rows)], "counts")
+        self.job.talk([self.job.comm.Iallgather(row, rows)], "counts")
         return [rows]
 
     def swap(self, requests: Sequence[Swap]) -> list[list[NDArray[Any]]]:
@@ -216,7 +163,7 @@ class OverMPI(Communicator):
         dtype = arrays[0].dtype
         counts = np.array([array.size for array in arrays], np.int64)
         theirs = np.empty(self.size, np.int64)
-        self.wait([self._comm.Ialltoall(counts, theirs)], "lengths")
+        self.job.talk([self.job.comm.Ialltoall(counts, theirs)], "lengths")
         found = [np.empty(int(count), dtype) for count in theirs]
         pending = []
         for rank, array in enumerate(found):
@@ -224,24 +171,31 @@ class OverMPI(Communicator):
                 array[...] = arrays[rank]
                 continue
             pending += [
-                self._comm.Irecv(part, source=rank, tag=TAG) for part in _parts(_bytes(array))
+                self.job.comm.Irecv(part, source=rank, tag=TAG) for part in _parts(_bytes(array))
             ]
         kept = [np.ascontiguousarray(array) for array in arrays]
-        for rank in self._others():
+        for rank in self.job.others():
             pending += [
-                self._comm.Isend(part, dest=rank, tag=TAG) for part in _parts(_bytes(kept[rank]))
+                self.job.comm.Isend(part, dest=rank, tag=TAG) for part in _parts(_bytes(kept[rank]))
             ]
-        self.wait(pending, "arrays")
+        self.job.talk(pending, "arrays")
         return found
 
-    def _others(self) -> list[int]:
-        """Give the other ranks, each rank beginning with its neighbour."""
-        return [(self.rank + step) % self.size for step in range(1, self.size)]
+    def shift(self, requests: Sequence[Shift]) -> list[None]:
+        """Send to one rank and receive from another."""
+        (request,) = requests
+        comm, before = self.job.comm, (self.rank - request.places) % self.size
+        behind = (self.rank + request.places) % self.size
+        pending = [
+            comm.Irecv(part, source=before, tag=TAG) for part in _parts(request.receives)
+        ] + [comm.Isend(part, dest=behind, tag=TAG) for part in _parts(request.sends)]
+        self.job.talk(pending, "a round of messages")
+        return [None]
 
     def mail(self, requests: Sequence[Mail]) -> list[None]:
         """Send parts of arrays through pinned memory, if MPI reads and writes that in place."""
         (request,) = requests
-        queue = self.devices[0].queue
+        queue, comm = self.devices[0].queue, self.job.comm
         self.settle()
         # What goes to several ranks is read once.
         places: dict[tuple[Any, int, int], NDArray[np.uint8]] = {}
@@ -269,14 +223,13 @@ class OverMPI(Communicator):
         for number, piece in enumerate(request.receives):
             part = arrivals[begins[number] :][: piece.size_bytes]
             arrived.append((piece, part))
-            pending += [self._comm.Irecv(one, source=piece.peer, tag=TAG) for one in _parts(part)]
+            pending += [comm.Irecv(one, source=piece.peer, tag=TAG) for one in _parts(part)]
         finish_copy(*reads)
         for piece in request.sends:
             pending += [
-                self._comm.Isend(one, dest=piece.peer, tag=TAG)
-                for one in _parts(places[_key(piece)])
+                comm.Isend(one, dest=piece.peer, tag=TAG) for one in _parts(places[_key(piece)])
             ]
-        self.wait(pending, "a level's vertices")
+        self.job.talk(pending, "a level's vertices")
         for piece, part in arrived:
             self._under_way.append(
                 cl.enqueue_copy(
@@ -297,12 +250,12 @@ class OverMPI(Communicator):
         memory[:half], memory[half:] = np.arange(half), 0
         try:
             requests = [
-                self._comm.Irecv(memory[half:], source=self.rank, tag=TAG),
-                self._comm.Isend(memory[:half], dest=self.rank, tag=TAG),
+                self.job.comm.Irecv(memory[half:], source=self.rank, tag=TAG),
+                self.job.comm.Isend(memory[:half], dest=self.rank, tag=TAG),
             ]
         except (MPI.Exception, ValueError, TypeError):
             return False
-        self.wait(requests, "a probe")
+        self.job.wait(requests, "a probe")
         return bool((memory[:half] == memory[half:]).all())
 
     def _room(self, name: str, size_bytes: int) -> NDArray[np.uint8]:
@@ -310,14 +263,15 @@ class OverMPI(Communicator):
         if held is None or held.size < size_bytes:
             # At least doubled, so that levels that grow do not each pin memory anew.
             grown = max(size_bytes, 2 * held.size if held is not None else 1 << 12)
-            # Copies to and from other memory are slower, and right.
-            held = (
-                Pinned(self.devices[0], grown, np.uint8).array
-                if self._pins
-                else np.empty(grown, np.uint8)
-            )
-            self._staging[name] = held
+            held = self._staging[name] = self.staging(grown)
         return held
+
+    def staging(self, size_bytes: int) -> NDArray[np.uint8]:
+        """Give memory that MPI reads and writes in place, pinned if it takes that."""
+        # Copies to and from other memory are slower, and right.
+        if self._pins:
+            return Pinned(self.devices[0], size_bytes, np.uint8).array
+        return np.empty(size_bytes, np.uint8)
 
     def settle(self) -> None:
         """Wait until nothing is under way to the device any more."""
@@ -344,22 +298,6 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _parts(array: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
     return [array[first : first + MOST_BYTES] for first in range(0, array.size, MOST_BYTES)]
-
-
-def _timeout(given: float | None) -> float:
-    text = os.environ.get("CLGRAPH_CLUSTER_TIMEOUT") if given is None else str(given)
-    if not text:
-        return TIMEOUT_S
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise InvalidArgumentError(
-            f"a time-out of {text!r} is not a positive number of seconds; see "
-            "CLGRAPH_CLUSTER_TIMEOUT."
-        )
-    return seconds
 
 
 def world(

@@ -26,7 +26,7 @@ log = logging.getLogger("clgraph")
 WINDOW_UPDATES = 4  # of the meter, between two looks at whether to turn the knob
 FARTHEST = math.log(4.0)  # that the knob is turned at a time
 # Share of the power above idle that doubling the knob adds, until it is known.
-FIRST_SHARE = 0.25 / math.log(2.0)
+FIRST_SHARE = 0.07 / math.log(2.0)
 # Cards look at their power for a part of the time, so that what a window of searches of some 100 ms
 # seems to draw depends on which part of them it saw. It is the mean since the knob was turned that
 # counts, and it is turned again only if that is off by more than chance: this share of the target

@@ -129,9 +129,13 @@ typedef weight_t edge_t;
     if (kept${k} && degree${k} >= ${config.hub_degree}u) {
         kept${k} = 0;
         % if config.drift:
-        if (atomic_xchg(stamps + ${vertex}, now.level) != now.level)
-        % endif
+        if (atomic_xchg(stamps + ${vertex}, now.level) != now.level) {
+            hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(${vertex}, row${k}, degree${k});
+            found_edges += degree${k};
+        }
+        % else:
         hubs_to[atomic_inc(${hub_slot})] = MAKE_ENTRY(${vertex}, row${k}, degree${k});
+        % endif
     }
     % endif
     ${keep(f"kept{k}", f"MAKE_ENTRY({vertex}, row{k}, degree{k})", f"({queued}) ? degree{k} : 0u")}

@@ -33,7 +33,8 @@ const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift
     for (uint round = 0; round < rounds && buffered; ++round) {
         const uint taken = min(buffered, (uint)LANES), taken_from = buffered - taken, past_taken = buffered;
         lane_converge();
-        if (round && lane_id() < taken) drifted_edges += ENTRY_DEGREE(buffer[taken_from + lane_id()]);
+        // The first of a tile's rounds takes all of the tile, whose edges were counted when it was queued.
+        if (lane_id() + (round ? 0u : tile_end - tile_begin) < taken) drifted_edges += ENTRY_DEGREE(buffer[taken_from + lane_id()]);
         buffered = taken_from;
         ${balancer.expand("buffer", "taken_from", "past_taken", caller.visit)}
     }

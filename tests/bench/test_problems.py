@@ -1,13 +1,19 @@
 """Every problem that the runner knows is measured with presets, and wrong results are seen."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
+import clgraph as cg
+from bench.peers import triangles
+from bench.problems import propagation
+from bench.problems.centrality import betweenness
 from bench.runner import graphs, machine, runner, suites
 from bench.runner.measure import Settings
 from bench.runner.pinned import Pinned
 from bench.runner.problem import problem_of
 from bench.runner.suites import SUITES, Case
+from clgraph.algorithms.communities.propagation import host_round
 from clgraph.errors import VerificationError
 
 KINDS = tuple(dict.fromkeys(case.algorithm for cases in SUITES.values() for case in cases))
@@ -100,3 +106,48 @@ def test_sources_reach_as_far_as_is_asked(intel, monkeypatch):
     skipped = runner.run("made-up", far, device=intel)["cases"][0]
     assert skipped["status"] == "skipped"
     assert "none that was drawn reaches far enough" in skipped["reason"]
+
+
+def test_triangles_of_a_large_graph_are_checked_at_some_vertices(monkeypatch):
+    """Where the square of its matrix would fill the memory; exact there."""
+    graph = cg.generate.kron(11, 8, seed=1)
+    everywhere, counts, name = triangles.triangles_of_vertices(graph)
+    assert (everywhere.size, name) == (graph.n, "scipy")
+    monkeypatch.setattr(triangles, "SQUARED_EDGES", graph.m - 1)
+    monkeypatch.setattr(triangles, "DRAWN_VERTICES", 100)
+    some, fewer, name = triangles.triangles_of_vertices(graph)
+    assert (some.size, name) == (100, "numpy, of 100 vertices")
+    np.testing.assert_array_equal(fewer, counts[some])
+    assert fewer.sum() > 1000
+
+
+@pytest.mark.parametrize("rows", [7, 1 << 16])
+@pytest.mark.parametrize("kind", ["kron", "rmat", "road", "none"])
+def test_labels_around_vertices_are_counted_in_pieces(kind, rows, monkeypatch):
+    """As the library's own check counts them, edges both ways."""
+    monkeypatch.setattr(propagation, "ROWS", rows)
+    graph = {
+        "kron": lambda: cg.generate.kron(8, 6, seed=1),
+        "rmat": lambda: cg.generate.rmat(8, 3, seed=1),
+        "road": lambda: cg.generate.road(12, 9, seed=1),
+        "none": lambda: cg.from_edges([], [], n=9),
+    }[kind]()
+    labels = np.arange(graph.n, dtype=np.uint32)
+    for _ in range(3):
+        after = propagation.round_by_numpy(graph, labels)
+        np.testing.assert_array_equal(after, host_round(graph, labels))
+        labels = after
+
+
+def test_dependencies_are_counted_frontier_by_frontier():
+    """Against networkx, whose scores count each pair of an undirected graph once."""
+    graph = cg.generate.kron(7, 4, seed=1)
+    other = nx.Graph()
+    other.add_nodes_from(range(graph.n))
+    pairs = zip(np.repeat(np.arange(graph.n), graph.degrees), graph.indices, strict=True)
+    other.add_edges_from((int(a), int(b)) for a, b in pairs if a != b)
+    some = [3, 5, 9]
+    scores = nx.betweenness_centrality_subset(other, some, list(other))
+    expected = [2 * scores[vertex] for vertex in range(graph.n)]
+    np.testing.assert_allclose(betweenness.brandes(graph, some), expected, atol=1e-9)
+    assert max(expected) > 1

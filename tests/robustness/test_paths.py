@@ -180,6 +180,25 @@ def test_groups_that_drift_apart(intel):
             assert levels.per_level["edges"][near].sum() == levels.relaxations
 
 
+@pytest.mark.parametrize(
+    ("drift", "limit", "hubs"), [(16, 1 << 15, 0), (3, 1 << 15, 0), (16, 1, 0), (16, 1 << 15, 8)]
+)
+@pytest.mark.parametrize("lanes", [pytest.param(0, id="subgroups"), 8])
+def test_edges_are_counted_where_groups_drift_apart(lanes, drift, limit, hubs, intel):
+    """Each that is relaxed once, also of what a tile left for the next one, and of hubs."""
+    device = intel.emulating(lanes) if lanes else intel
+    config = sssp_config(
+        method="near-far", drift=drift, drift_limit=limit, hub_degree=hubs, delta=60,
+        counts=True, kernels="fused", single_group=False,
+    )  # fmt: skip
+    for graph in (GRID, weighted(cg.generate.kron(8, 8, seed=1), np.int32, 1, 60)):
+        plan = cg.SSSP(graph, config=config, device=device)
+        assert plan.config.drift == drift
+        result = plan.run(5)
+        assert result.stats.relaxations == result.stats.counters["RELAXED"]
+        assert result.stats.relaxations >= result.stats.edges_traversed
+
+
 @pytest.mark.slow
 def test_heavy_edges_that_are_looked_along(intel):
     """Fewer edges are looked at where few vertices have most; whole numbers or rounded ones."""

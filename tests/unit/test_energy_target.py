@@ -217,3 +217,15 @@ def test_chance_turns_no_knob():
     assert sum(a != b for a, b in itertools.pairwise(late)) <= 2
     means = np.array(late) / 1000
     assert abs(175.5 * means**0.2 / 175.5 - 1).max() < 0.05
+
+
+@pytest.mark.parametrize("watts", [185.0, 193.0, 201.0])
+def test_a_target_is_come_to_where_power_hardly_depends_on_the_knob(watts):
+    """As an H100 has it: doubling the set-point adds a twentieth of what it draws above idle."""
+    places, powers = [1e3, 8e3, 64e3, 1e6], [177.8, 183.1, 190.5, 208.5]
+
+    def plant(knob):
+        return float(np.interp(math.log(knob), np.log(places), powers))
+
+    _, power = _settle(watts, plant, seconds=12.0, knob=59_462.0)
+    assert abs(plant(power.knob) / watts - 1) < 0.02

@@ -30,6 +30,17 @@ SOURCES = 4  # of a trial
 TRIALS = 16
 
 
+def rows_of(
+    graph: Graph, vertices: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """List the edges out of some vertices: where each begins and where it ends."""
+    starts = graph.indptr[vertices].astype(np.int64)
+    degrees = graph.indptr[vertices + 1] - starts
+    starts -= np.cumsum(degrees) - degrees
+    places = np.repeat(starts, degrees) + np.arange(degrees.sum())
+    return np.repeat(vertices, degrees), graph.indices[places]
+
+
 def brandes(graph: Graph, sources: Sequence[int]) -> NDArray[np.float64]:
     """Count dependencies level by level with NumPy.
 
@@ -40,33 +51,26 @@ def brandes(graph: Graph, sources: Sequence[int]) -> NDArray[np.float64]:
     sources : sequence of int
         Where searches begin.
     """
-    edge_sources, edge_targets = (
-        np.repeat(np.arange(graph.n), graph.degrees),
-        np.asarray(graph.indices),
-    )
     scores = np.zeros(graph.n)
     for source in sources:
-        level, paths = np.full(graph.n, -1), np.zeros(graph.n)
+        level, paths = np.full(graph.n, -1, np.int32), np.zeros(graph.n)
+        steps: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        place = np.empty(graph.n, np.int64)
+        frontier = np.array([source], np.int64)
         level[source], paths[source] = 0, 1.0
-        steps: list[NDArray[Any]] = []
-        while True:
-            ahead = np.flatnonzero((level[edge_sources] == len(steps)) & (level[edge_targets] < 0))
-            level[edge_targets[ahead]] = len(steps) + 1
-            tight = np.flatnonzero(
-                (level[edge_sources] == len(steps)) & (level[edge_targets] == len(steps) + 1)
-            )
-            if not tight.size:
-                break
-            paths += np.bincount(edge_targets[tight], paths[edge_sources[tight]], minlength=graph.n)
-            steps.append(tight)
+        while frontier.size:
+            begins, ends = rows_of(graph, frontier)
+            fresh = ends[level[ends] < 0]
+            level[fresh] = len(steps) + 1
+            tight = level[ends] == len(steps) + 1
+            begins, ends = begins[tight], ends[tight]
+            np.add.at(paths, ends, paths[begins])
+            steps.append((begins, ends))
+            place[fresh] = np.arange(fresh.size)
+            frontier = fresh[place[fresh] == np.arange(fresh.size)]  # each vertex once
         owed = np.zeros(graph.n)
-        for tight in reversed(steps):
-            share = (
-                paths[edge_sources[tight]]
-                / paths[edge_targets[tight]]
-                * (1 + owed[edge_targets[tight]])
-            )
-            owed += np.bincount(edge_sources[tight], share, minlength=graph.n)
+        for begins, ends in reversed(steps):
+            np.add.at(owed, begins, paths[begins] / paths[ends] * (1 + owed[ends]))
         owed[source] = 0.0
         scores += owed
     return scores

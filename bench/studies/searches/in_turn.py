@@ -11,6 +11,7 @@ whether both found the same from each. Device time, without what a plan prepares
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -64,11 +65,20 @@ class Process:
 
     def ask(self, what: str, **more: Any) -> dict[str, Any]:
         """Ask for something, and wait for the answer."""
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 (pipes)
-        process.stdin.write(json.dumps({"ask": what, **more}) + "\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
+        self.tell(what, **more)
+        return self.answer()
+
+    def tell(self, what: str, **more: Any) -> None:
+        """Ask for something."""
+        assert self._process.stdin is not None  # noqa: S101 (a pipe)
+        with contextlib.suppress(BrokenPipeError):  # `answer` says that it has ended
+            self._process.stdin.write(json.dumps({"ask": what, **more}) + "\n")
+            self._process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for the answer to what was asked."""
+        assert self._process.stdout is not None  # noqa: S101 (a pipe)
+        line = self._process.stdout.readline()
         answer: dict[str, Any] = json.loads(line) if line else {"error": "its process has ended"}
         return answer
 
@@ -76,6 +86,14 @@ class Process:
         """End the process."""
         self._process.kill()
         self._process.communicate()
+
+
+def _failed(sides: Sequence[Process], what: str, **more: Any) -> dict[str, Any]:
+    """Ask all sides at once for what is not timed; give the answer that is an error, or nothing."""
+    for side in sides:
+        side.tell(what, **more)
+    answers = [side.answer() for side in sides]
+    return next((answer for answer in answers if "error" in answer), {})
 
 
 def _paths(checkout: Path) -> list[str]:
@@ -99,10 +117,8 @@ def compared(
     before: Process, after: Process, algorithm: str, preset: str, sources: list[int], rounds: int
 ) -> dict[str, Any]:
     """Run one case by turns, the first round to compare what is found and for no times."""
-    for side in (before, after):
-        answer = side.ask("plan", algorithm=algorithm, preset=preset)
-        if "error" in answer:
-            return answer
+    if failed := _failed((before, after), "plan", algorithm=algorithm, preset=preset):
+        return failed
     taken: list[tuple[list[float], list[float]]] = []
     same = True
     for number in range(rounds + 1):
@@ -160,27 +176,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     until = time.perf_counter() + given.seconds
     rows: list[dict[str, Any]] = []
+    record = {
+        **machine.head_of("in-turn", find_device(given.device)),
+        "before": machine.commit_of_checkout(given.before),
+        "after": machine.commit_of_checkout(given.after),
+        "settings": {"sources": given.sources, "rounds": given.rounds, "seed": SEED},
+        "cases": rows,
+    }
     sides = [Process(checkout.resolve(), given.device) for checkout in (given.before, given.after)]
     try:
         with tempfile.TemporaryDirectory(prefix="clgraph-turns-") as folder:
             for algorithm, name, presets in cases(given.suite, given.only):
                 if time.perf_counter() > until:
                     rows.append({"case": f"{algorithm}/{name}", "error": "no time was left"})
-                    continue
-                rows += _graph(sides, algorithm, name, presets, given, Path(folder), until)
+                else:
+                    rows += _graph(sides, algorithm, name, presets, given, Path(folder), until)
+                if given.output is not None:
+                    text = json.dumps(record, indent=1) + "\n"
+                    given.output.write_text(text, encoding="utf-8")
     finally:
         for side in sides:
             side.close()
     _print(rows)
-    if given.output is not None:
-        record = {
-            **machine.head_of("in-turn", find_device(given.device)),
-            "before": machine.commit_of_checkout(given.before),
-            "after": machine.commit_of_checkout(given.after),
-            "settings": {"sources": given.sources, "rounds": given.rounds, "seed": SEED},
-            "cases": rows,
-        }
-        given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return int(any(row.get("same") is False for row in rows))
 
 
@@ -203,11 +220,9 @@ def _graph(
         return
     graph = loaded.graph
     saved(loaded, folder)
-    for side in sides:
-        answer = side.ask("load", folder=str(folder), directed=graph.directed)
-        if "error" in answer:
-            yield {"case": f"{algorithm}/{name}", **answer}
-            return
+    if failed := _failed(sides, "load", folder=str(folder), directed=graph.directed):
+        yield {"case": f"{algorithm}/{name}", **failed}
+        return
     rng = np.random.default_rng(SEED)
     edged = np.flatnonzero(graph.degrees)
     count = given.sources if algorithm in SEARCHES else max(given.sources // 4, 1)

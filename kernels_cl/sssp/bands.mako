@@ -51,8 +51,11 @@ __local key_t row_keys[${config.group_size}];
         uint edges_seen = 0;
         ${relaxing.begin()}
         ${begin_found()}
-        <%tiles:each_tile count="now.length" size="tile_size">
-            ${rows.take("queue_from", rows.light)}
+        ${rows.shares("now.length")}
+        <%tiles:each_tile count="now.length * shares" size="tile_size">
+            const uint share = tile_begin & (shares - 1), first_row = shares > 1 ? tile_begin / shares : tile_begin;
+            const uint rows_here = shares > 1 ? 1 : tile_end - tile_begin;
+            ${rows.take("queue_from", rows.light, "share")}
             ${advance.tile_edges("buffer", "0", "rows_here", relax_light)}
             lane_converge();
         </%tiles:each_tile>

@@ -31,6 +31,7 @@
     {
         const int whole = 0;
         <%tiles:each_tile count="now.length" size="tile_size">
+            const uint first_row = tile_begin, rows_here = tile_end - tile_begin;
             ${rows.take("settled", rows.heavy)}
             ${advance.tile_edges("buffer", "0", "rows_here", relax_edges)}
             lane_converge();

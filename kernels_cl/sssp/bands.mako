@@ -8,8 +8,8 @@
 ## Rows          of more than config.row_limit edges are in a list piece by piece, so that no lane
 ##               group has much more to do than another, and lists hold n + m / row_limit entries
 ## Found         vertices that were decreased are collected without a look at their rows, which is then taken for
-##               all lanes together; bit 31 says that the vertex came into the band, bit 30 that
-##               another lane queues it
+##               all lanes together, AT_ONCE a lane: each such look waits for rows, then for places; bit 31 says that
+##               the vertex came into the band, bit 30 that another lane queues it
 ## Offers        setup, work, by_one_group, admit: bodies of /grid/stage.mako, and what START needs
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ## Races         a vertex that improves while it is expanded is queued again, so the key that was read
@@ -17,6 +17,8 @@
 ##
 ## Reference     V. Chakaravarthy, F. Checconi, F. Petrini, Y. Sabharwal, "Scalable single source
 ##               shortest path algorithms for massively parallel systems", IPDPS 2014
+
+<%! AT_ONCE = 2 %>
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -28,14 +30,16 @@
 <%namespace name="beyond" file="/sssp/beyond.mako"/>
 
 <%def name="setup()">
-__local uint found_vertices[${2 * config.group_size}];
+__local uint found_vertices[${(AT_ONCE + 1) * config.group_size}];
 __local key_t row_keys[${config.group_size}];
 </%def>
 
 <%def name="by_one_group()"></%def>
 
+<%def name="found_by_lanes()">found_vertices + LANE_GROUP * (${AT_ONCE + 1} * LANES)</%def>
+
 <%def name="begin_found()">
-    __local uint *const found_here = found_vertices + LANE_GROUP * (2 * LANES);
+    __local uint *const found_here = ${found_by_lanes()};
     uint found = 0;   // uniform over the lanes
     uint settled_edges = 0;
 </%def>
@@ -123,9 +127,9 @@ __local key_t row_keys[${config.group_size}];
     if (finding) {
         if (${improved}) found_here[found + lanemask_count(finding & lane_mask_lt())] = ${word};
         found += lanemask_count(finding);
-        if (found > LANES) {
+        if (found > ${AT_ONCE}u * LANES) {
             lane_converge();
-            ${flush("LANES")}
+            ${flush(f"{AT_ONCE}u * LANES")}
         }
     }
 }
@@ -136,40 +140,66 @@ __local key_t row_keys[${config.group_size}];
     lane_converge();
     const uint taken = ${count};
     found -= taken;
-    const uint word = lane_id() < taken ? found_here[found + lane_id()] : 0u;
-    ${admit("lane_id() < taken", "!(word & 0x40000000u)", "word >> 31", "word & 0x3fffffffu")}
+    __local const uint *const words = found_here + found;
+    % for k in range(AT_ONCE):
+    const uint word${k} = ${k}u * LANES + lane_id() < taken ? words[${k}u * LANES + lane_id()] : 0u;
+    const int active${k} = ${k}u * LANES + lane_id() < taken, queued${k} = !(word${k} & 0x40000000u), comes${k} = (int)(word${k} >> 31);
+    const uint vertex${k} = word${k} & 0x3fffffffu;
+    % endfor
+    ${admit(AT_ONCE)}
     lane_converge();
 }
 </%def>
 
-## A vertex into the next frontier and, where it `comes` into the band, on the list of settled ones.
-<%def name="admit(active, queued, comes, vertex)">
+## Of each lane `count` vertices vertex0, ... where active0, ...: into the next frontier where queued0 and, where
+## it comes0 into the band, on the list of settled ones.
+<%def name="admit(count)">
 {
-    const uint admitted = ${vertex};
-    offset_t row = 0;
-    uint degree = 0;
-    if (${active}) {
-        row = indptr[admitted];
-        degree = (uint)(indptr[admitted + 1] - row);
+    % for k in range(count):
+    offset_t row${k} = 0;
+    uint degree${k} = 0;
+    if (active${k}) {
+        row${k} = indptr[vertex${k}];
+        degree${k} = (uint)(indptr[vertex${k} + 1] - row${k});
     }
-    int kept = degree > 0 && (${queued}), settles = degree > 0 && (${comes});
-    if (kept) found_edges += degree;
-    if (settles) settled_edges += degree;
-    ${relaxing.in_pieces("kept", "settles", "admitted", "row", "degree")}
-    const lanemask_t keeping = lane_ballot(kept), settling = lane_ballot(settles);
+    % endfor
+    % for k in range(count):
+    int kept${k} = degree${k} > 0 && queued${k}, settles${k} = degree${k} > 0 && comes${k};
+    if (kept${k}) found_edges += degree${k};
+    if (settles${k}) settled_edges += degree${k};
+    % endfor
+    % for k in range(count):
+    if (lane_any(degree${k} > ${config.row_limit}u)) {
+        ${relaxing.in_pieces(f"kept{k}", f"settles{k}", f"vertex{k}", f"row{k}", f"degree{k}")}
+    }
+    % endfor
+    uint keeping = 0, settling = 0;
+    % for k in range(count):
+    keeping += lanemask_count(lane_ballot(kept${k}));
+    settling += lanemask_count(lane_ballot(settles${k}));
+    % endfor
     uint queue_at = 0, settled_at = 0;
     // The first lane and the last reserve at the same time; where there is one lane, it does both.
     if (lane_id() == 0 && keeping) {
-        ${queue.reserve("lanemask_count(keeping)", "reserved")}
+        ${queue.reserve("keeping", "reserved")}
         queue_at = reserved;
     }
     if (lane_id() == LANES - 1 && settling) {
-        ${relaxing.reserve_settled("lanemask_count(settling)", "reserved")}
+        ${relaxing.reserve_settled("settling", "reserved")}
         settled_at = reserved;
     }
-    const uint queue_base = lane_broadcast(queue_at, 0), settled_base = lane_broadcast(settled_at, LANES - 1);
-    const entry_t entry = MAKE_ENTRY(admitted, row, degree);
-    if (kept && queue_base != NO_SPACE) queue_to[queue_base + lanemask_count(keeping & lane_mask_lt())] = entry;
-    if (settles && settled_base != NO_SPACE) settled[settled_base + lanemask_count(settling & lane_mask_lt())] = entry;
+    queue_at = lane_broadcast(queue_at, 0);
+    settled_at = lane_broadcast(settled_at, LANES - 1);
+    const int has_room = queue_at != NO_SPACE, has_list = settled_at != NO_SPACE;
+    % for k in range(count):
+    {
+        const lanemask_t queues = lane_ballot(kept${k}), lists = lane_ballot(settles${k});
+        const entry_t entry = MAKE_ENTRY(vertex${k}, row${k}, degree${k});
+        if (kept${k} && has_room) queue_to[queue_at + lanemask_count(queues & lane_mask_lt())] = entry;
+        if (settles${k} && has_list) settled[settled_at + lanemask_count(lists & lane_mask_lt())] = entry;
+        queue_at += lanemask_count(queues);
+        settled_at += lanemask_count(lists);
+    }
+    % endfor
 }
 </%def>

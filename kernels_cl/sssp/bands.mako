@@ -18,7 +18,8 @@
 ## Reference     V. Chakaravarthy, F. Checconi, F. Petrini, Y. Sabharwal, "Scalable single source
 ##               shortest path algorithms for massively parallel systems", IPDPS 2014
 
-<%! AT_ONCE = 2 %>
+## Of lists up to FEW rows each SIMD group adds up what it has seen by itself: few do, and nobody waits.
+<%! AT_ONCE, FEW = 2, 512 %>
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -32,6 +33,8 @@
 <%def name="setup()">
 __local uint found_vertices[${(AT_ONCE + 1) * config.group_size}];
 __local key_t row_keys[${config.group_size}];
+__local uint group_settled, group_seen;
+if (get_local_id(0) == 0) group_settled = group_seen = 0;
 </%def>
 
 <%def name="by_one_group()"></%def>
@@ -65,9 +68,13 @@ __local key_t row_keys[${config.group_size}];
         </%tiles:each_tile>
         if (found) ${flush("found")}
         ${relaxing.end()}
-        ${end_settling()}
-        ${rows.count_edges()}
-        ${queue.end_stage("queue_to", "1")}
+        if (now.length <= ${FEW}u) {
+            ${end_settling()}
+            ${rows.count_edges()}
+        } else {
+            ${end_by_group("edges_seen")}
+        }
+        ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif
     % if "heavy" in stages:
@@ -91,10 +98,14 @@ __local key_t row_keys[${config.group_size}];
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         if (found) ${flush("found")}
-        ${end_settling()}
+        if (now.length <= ${FEW}u) {
+            ${end_settling()}
+        } else {
+            ${end_by_group("0u")}
+        }
         ${pile.end_stage("pile_other", "other_count")}
         ${beyond.publish_least()}
-        ${queue.end_stage("queue_to", "1")}
+        ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif
 </%def>
@@ -103,6 +114,22 @@ __local key_t row_keys[${config.group_size}];
     {
         const uint settled_here = lane_reduce_add(settled_edges);
         if (lane_id() == 0 && settled_here) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)settled_here);
+    }
+</%def>
+
+## The same, and edges that were `seen`, with one atomic each for a work-group: those of all SIMD groups
+## would wait for each other.
+<%def name="end_by_group(seen)">
+    {
+        const uint settled_here = lane_reduce_add(settled_edges), seen_here = lane_reduce_add(${seen});
+        if (lane_id() == 0 && settled_here) atomic_add(&group_settled, settled_here);
+        if (lane_id() == 0 && seen_here) atomic_add(&group_seen, seen_here);
+        group_barrier();
+        if (get_local_id(0) == 0) {
+            if (group_settled) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)group_settled);
+            if (group_seen) atomic_add(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE, group_seen);
+            group_settled = group_seen = 0;
+        }
     }
 </%def>
 

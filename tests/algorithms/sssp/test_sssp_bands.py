@@ -92,7 +92,7 @@ def test_few_edges_are_looked_at(device):
 
 @pytest.mark.parametrize("rows", [1, 3, 50, 600])
 def test_long_rows_are_looked_at_once(rows, device):
-    """Few are shared by several SIMD groups each, with a rest; of many, work-groups add up counts."""
+    """SIMD groups share few, with a rest; of many, work-groups add up counts."""
     hubs = np.arange(1, rows + 1)
     leaves = rows + 1 + np.arange(203 * rows)
     near, far = np.r_[np.zeros_like(hubs), np.repeat(hubs, 203)], np.r_[hubs, leaves]

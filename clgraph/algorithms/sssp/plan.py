@@ -294,7 +294,7 @@ class SSSP(SearchPlan):
             stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
         else:
             stats = PathStats(found, outcome, total_ms, self.config)
-        stats.ran_on(self.device, self.groups)
+        stats.ran_on(self.device, outcome.groups)
         return SSSPResult(found, stats, given, end)
 
     @property

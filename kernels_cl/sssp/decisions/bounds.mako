@@ -89,7 +89,8 @@
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${common.finish("next")}
     % if counting == "expanded":
-    const ulong ahead = (ulong)next.length * mean_degree;   // a single work-item counts edges as it goes
+    // A single work-item counts edges as it goes.
+    const ulong ahead = ${common.is_alone()} ? 0ul : (ulong)next.length * mean_degree;
     % else:
     const ulong ahead = edges;
     % endif
@@ -97,7 +98,7 @@
                   next.length <= ${config.limits.single_group_capacity}u &&
                   ((next.mode == RELAX && ahead <= ${config.limits.single_group_edges}u)
                   % if "split" in single_group_stages:
-                   || (next.mode == SPLIT && next.length <= ${config.limits.single_group_edges}u)
+                   || (next.mode == SPLIT && (${common.is_alone()} || next.length <= ${config.limits.single_group_edges}u))
                   % endif
                   % if "heavy" in single_group_stages:
                    || (next.mode == HEAVY && ahead <= ${config.limits.single_group_edges}u)

@@ -69,7 +69,7 @@ if (get_local_id(0) == 0) group_settled = group_seen = 0;
         if (found) ${flush("found")}
         ${relaxing.end()}
         if (now.length <= ${FEW}u) {
-            ${end_settling()}
+            ${relaxing.end_settling()}
             ${rows.count_edges()}
         } else {
             ${end_by_group("edges_seen")}
@@ -79,7 +79,7 @@ if (get_local_id(0) == 0) group_settled = group_seen = 0;
     % endif
     % if "heavy" in stages:
     if (now.mode == HEAVY) {
-        ${beyond.relax()}
+        ${beyond.relax(found_by_lanes)}
     }
     % endif
     % if "split" in stages:
@@ -99,7 +99,7 @@ if (get_local_id(0) == 0) group_settled = group_seen = 0;
         </%tiles:each_tile>
         if (found) ${flush("found")}
         if (now.length <= ${FEW}u) {
-            ${end_settling()}
+            ${relaxing.end_settling()}
         } else {
             ${end_by_group("0u")}
         }
@@ -110,15 +110,8 @@ if (get_local_id(0) == 0) group_settled = group_seen = 0;
     % endif
 </%def>
 
-<%def name="end_settling()">
-    {
-        const uint settled_here = lane_reduce_add(settled_edges);
-        if (lane_id() == 0 && settled_here) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)settled_here);
-    }
-</%def>
-
-## The same, and edges that were `seen`, with one atomic each for a work-group: those of all SIMD groups
-## would wait for each other.
+## As relaxing.end_settling, and edges that were `seen`, with one atomic each for a work-group: those of all
+## SIMD groups would wait for each other.
 <%def name="end_by_group(seen)">
     {
         const uint settled_here = lane_reduce_add(settled_edges), seen_here = lane_reduce_add(${seen});

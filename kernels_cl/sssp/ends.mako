@@ -71,7 +71,7 @@
             % endif
         </%tiles:each_tile>
         % if config.row_limit:
-        ${bands.end_settling()}
+        ${relaxing.end_settling()}
         % endif
         ${queue.end_stage("queue_to", "1")}
     }

@@ -154,6 +154,7 @@ class SSSP(SearchPlan):
                 names,
                 predecessors=self.with_predecessors,
                 parallel_edges=parallel,
+                undirected=not self.graph.directed,
             ),
         )
         self._tuned: Tuning | None = None

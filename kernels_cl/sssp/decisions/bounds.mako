@@ -59,7 +59,13 @@
         }
         % endif
         % if config.row_limit:
-        if (now.mode == HEAVY) control_block[SETTLED] = 0;
+        if (now.mode == HEAVY) {
+            control_block[SETTLED] = 0;
+            % if config.method.heavy == "switching":
+            CONTROL_ULONG(LEFT_EDGES) -= CONTROL_ULONG(SETTLED_EDGES);   // of those that were done with
+            CONTROL_ULONG(SETTLED_EDGES) = 0;
+            % endif
+        }
         % elif "heavy" in all_stages:
         // Rounding may have put some of their targets into the band itself: those are yet to come.
         if (now.mode == HEAVY) control_block[SETTLED_BEGIN] += now.length;

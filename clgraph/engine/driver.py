@@ -15,7 +15,6 @@ import numpy as np
 
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.device.observing import observer
-from clgraph.engine.cores import Cores
 from clgraph.engine.resolved import MAX_GROUPS
 from clgraph.engine.state import (
     COUNTERS,
@@ -25,6 +24,7 @@ from clgraph.engine.state import (
     STATUS_PAUSED,
     initial_state,
 )
+from clgraph.engine.strategies.cores import Cores
 from clgraph.errors import InvalidArgumentError, KernelTimeoutError, QueueOverflowError
 
 if TYPE_CHECKING:

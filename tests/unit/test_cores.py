@@ -7,8 +7,15 @@ import pytest
 from paths import check_paths, weighted
 
 import clgraph as cg
-from clgraph.engine.cores import FEWEST_EDGES, LONGEST_MS, MOST_SELDOM, SELDOM, TURNS, Cores
 from clgraph.engine.driver import Outcome
+from clgraph.engine.strategies.cores import (
+    FEWEST_EDGES,
+    LONGEST_MS,
+    MOST_SELDOM,
+    SELDOM,
+    TURNS,
+    Cores,
+)
 
 ALL = 4
 

@@ -24,6 +24,7 @@ from clgraph.engine.state import (
     STATUS_PAUSED,
     initial_state,
 )
+from clgraph.engine.strategies.cores import Cores
 from clgraph.errors import InvalidArgumentError, KernelTimeoutError, QueueOverflowError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ __all__ = ["Driver", "Outcome"]
 
 log = logging.getLogger("clgraph")
 
-FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP = 1, 2, 4
+FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP, FLAG_ALONE = 1, 2, 4, 8
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
 NOTHING_COUNTED = (0,) * len(COUNTERS)
@@ -65,6 +66,8 @@ class Outcome:
         How the stages were run in the end.
     launches : int
         Kernel launches.
+    groups : int
+        Work-groups of each.
     depth, reached : int
         Largest distance that was given out, and to how many vertices any was.
     explored : int
@@ -78,11 +81,13 @@ class Outcome:
         mode: str,
         events: tuple[cl.Event, cl.Event],
         launches: int,
+        groups: int,
         words: memoryview[int],
         counts: Sequence[int],
     ) -> None:
         self.mode = mode
         self.launches = launches
+        self.groups = groups
         self.depth = words[_DEPTH]
         self.reached = words[_REACHED]
         self.explored = words[_EXPLORED] | words[_EXPLORED + 1] << 32
@@ -131,6 +136,8 @@ class Driver:
         Their names, whatever begins a run first. Only a kernel of all can run persistently.
     render : callable
         From the stages of a kernel to what it is rendered with.
+    timed : bool
+        Whether a processor's plan finds out how many cores pay: what runs explore are edges then.
 
     Attributes
     ----------
@@ -139,7 +146,7 @@ class Driver:
     places : dict of str to int
         Which kernel has a stage.
     groups : int
-        Work-groups that a persistent launch has.
+        Work-groups that a persistent launch has, or at most has.
     """
 
     def __init__(
@@ -152,6 +159,7 @@ class Driver:
         config: Resolved,
         stages: Sequence[str],
         render: Callable[[tuple[str, ...]], dict[str, Any]],
+        timed: bool = False,
     ) -> None:
         fused = config.kernels == "fused"
         together = [tuple(stages)] if fused else [(stage,) for stage in stages]
@@ -188,8 +196,19 @@ class Driver:
         )
         single_group = FLAG_SINGLE_GROUP if config.single_group else 0
         is_open = FLAG_OPEN if config.membership == "open" else 0
-        self._persistent_flags = np.uint32(single_group | is_open)
+        self._shared_flags = self._persistent_flags = np.uint32(single_group | is_open)
+        self._alone_flags = np.uint32(single_group | is_open | FLAG_ALONE)
         self._stepped_flags = np.uint32(single_group | FLAG_STEPPED)
+        self._cores: Cores | None = None
+        if (
+            timed
+            and device.traits.is_cpu
+            and is_open
+            and config.synchronisation == "persistent"
+            and config.groups is None
+            and self.groups > 1
+        ):
+            self._cores = Cores(self.groups)
         self._launched = (np.uint32(0), np.uint32(0))  # number of a launch, and its flags
         self._number = len(table.rows) + 1  # where these are among the arguments
 
@@ -240,11 +259,18 @@ class Driver:
         self._begin()
         watching = observer()
         group_size = self._config.group_size
+        cores = None if watching else self._cores  # who watches sees all groups
+        if self._cores:
+            groups = cores.groups if cores else self.groups
+            if self._sizes[0] != groups * group_size:
+                self._take(groups)
         if self._config.synchronisation == "persistent" and (
             watching is None or watching.has_room(self._kernel, self.groups, group_size)
         ):
             outcome = self._persistent(args, between, beside)
             if outcome is not None:
+                if cores:
+                    cores.saw(outcome)
                 return outcome
             log.warning(
                 "%s on %s: a work-group waited in vain for another of %d (%d are resident at once);"
@@ -263,6 +289,11 @@ class Driver:
             watching.stepping(self._kernels)
         return self._stepped(args, order, between, beside)
 
+    def _take(self, groups: int) -> None:
+        """Launch so many groups from now on, of which a single one knows that it is."""
+        self._sizes = groups * self._sizes[1], self._sizes[1]
+        self._persistent_flags = self._alone_flags if groups == 1 else self._shared_flags
+
     def _persistent(
         self,
         args: list[Argument],
@@ -278,7 +309,7 @@ class Driver:
             status = self._words[_STATUS]
             if status == STATUS_DONE:
                 outcome = self._outcome("persistent", (first, last), launches)
-                self._is_initial = True  # the kernel has left it so
+                self._is_initial = not self._config.counts  # else the kernel has left it so
                 return outcome
             if status != STATUS_PAUSED:
                 self._raise_unfinished()
@@ -346,4 +377,5 @@ class Driver:
                 "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
                 "vertex is queued once and 100 percent suffice."
             )
-        return Outcome(mode, events, launches, self._words, tuple(self._counted))
+        groups = self._sizes[0] // self._sizes[1]
+        return Outcome(mode, events, launches, groups, self._words, tuple(self._counted))

@@ -346,7 +346,9 @@ class SearchPlan(FollowingPlan):
             held.table = table
         else:
             self._built_for: tuple[Any, ...] = (about, table.rows)
-            self._stages = Driver(self.device, table=table, config=self.config, **kernels)
+            self._stages = Driver(
+                self.device, table=table, config=self.config, timed=True, **kernels
+            )
         self.source_hash = self._stages.program.source_hash
         if self.graph.n:
             with self._counted():

@@ -51,6 +51,8 @@ class TraversalStats(Estimated):
         How the stages were run.
     launches : int
         Kernel launches.
+    groups : int
+        Work-groups of each; a plan on a processor finds out whether 1 is faster than all.
     energy : object or None
         Filled in by whoever measured the run.
     """
@@ -65,6 +67,7 @@ class TraversalStats(Estimated):
         self.levels = outcome.depth + 1
         self.mode = outcome.mode
         self.launches = outcome.launches
+        self.groups = outcome.groups
         self.energy: Any = None
 
     @property

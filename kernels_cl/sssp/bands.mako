@@ -8,8 +8,8 @@
 ## Rows          of more than config.row_limit edges are in a list piece by piece, so that no lane
 ##               group has much more to do than another, and lists hold n + m / row_limit entries
 ## Found         vertices that were decreased are collected without a look at their rows, which is then taken for
-##               all lanes together; bit 31 says that the vertex came into the band, bit 30 that
-##               another lane queues it
+##               all lanes together, AT_ONCE a lane: each such look waits for rows, then for places; bit 31 says that
+##               the vertex came into the band, bit 30 that another lane queues it
 ## Offers        setup, work, by_one_group, admit: bodies of /grid/stage.mako, and what START needs
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 ## Races         a vertex that improves while it is expanded is queued again, so the key that was read
@@ -17,6 +17,9 @@
 ##
 ## Reference     V. Chakaravarthy, F. Checconi, F. Petrini, Y. Sabharwal, "Scalable single source
 ##               shortest path algorithms for massively parallel systems", IPDPS 2014
+
+## Of lists up to FEW rows each SIMD group adds up what it has seen by itself: few do, and nobody waits.
+<%! AT_ONCE, FEW = 2, 512 %>
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -28,14 +31,18 @@
 <%namespace name="beyond" file="/sssp/beyond.mako"/>
 
 <%def name="setup()">
-__local uint found_vertices[${2 * config.group_size}];
+__local uint found_vertices[${(AT_ONCE + 1) * config.group_size}];
 __local key_t row_keys[${config.group_size}];
+__local uint group_settled, group_seen;
+if (get_local_id(0) == 0) group_settled = group_seen = 0;
 </%def>
 
 <%def name="by_one_group()"></%def>
 
+<%def name="found_by_lanes()">found_vertices + LANE_GROUP * (${AT_ONCE + 1} * LANES)</%def>
+
 <%def name="begin_found()">
-    __local uint *const found_here = found_vertices + LANE_GROUP * (2 * LANES);
+    __local uint *const found_here = ${found_by_lanes()};
     uint found = 0;   // uniform over the lanes
     uint settled_edges = 0;
 </%def>
@@ -51,21 +58,28 @@ __local key_t row_keys[${config.group_size}];
         uint edges_seen = 0;
         ${relaxing.begin()}
         ${begin_found()}
-        <%tiles:each_tile count="now.length" size="tile_size">
-            ${rows.take("queue_from", rows.light)}
+        ${rows.shares("now.length")}
+        <%tiles:each_tile count="now.length * shares" size="tile_size">
+            const uint share = tile_begin & (shares - 1), first_row = shares > 1 ? tile_begin / shares : tile_begin;
+            const uint rows_here = shares > 1 ? 1 : tile_end - tile_begin;
+            ${rows.take("queue_from", rows.light, "share")}
             ${advance.tile_edges("buffer", "0", "rows_here", relax_light)}
             lane_converge();
         </%tiles:each_tile>
         if (found) ${flush("found")}
         ${relaxing.end()}
-        ${end_settling()}
-        ${rows.count_edges()}
-        ${queue.end_stage("queue_to", "1")}
+        if (now.length <= ${FEW}u) {
+            ${relaxing.end_settling()}
+            ${rows.count_edges()}
+        } else {
+            ${end_by_group("edges_seen")}
+        }
+        ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif
     % if "heavy" in stages:
     if (now.mode == HEAVY) {
-        ${beyond.relax()}
+        ${beyond.relax(found_by_lanes)}
     }
     % endif
     % if "split" in stages:
@@ -84,18 +98,31 @@ __local key_t row_keys[${config.group_size}];
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         if (found) ${flush("found")}
-        ${end_settling()}
+        if (now.length <= ${FEW}u) {
+            ${relaxing.end_settling()}
+        } else {
+            ${end_by_group("0u")}
+        }
         ${pile.end_stage("pile_other", "other_count")}
         ${beyond.publish_least()}
-        ${queue.end_stage("queue_to", "1")}
+        ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif
 </%def>
 
-<%def name="end_settling()">
+## As relaxing.end_settling, and edges that were `seen`, with one atomic each for a work-group: those of all
+## SIMD groups would wait for each other.
+<%def name="end_by_group(seen)">
     {
-        const uint settled_here = lane_reduce_add(settled_edges);
-        if (lane_id() == 0 && settled_here) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)settled_here);
+        const uint settled_here = lane_reduce_add(settled_edges), seen_here = lane_reduce_add(${seen});
+        if (lane_id() == 0 && settled_here) atomic_add(&group_settled, settled_here);
+        if (lane_id() == 0 && seen_here) atomic_add(&group_seen, seen_here);
+        group_barrier();
+        if (get_local_id(0) == 0) {
+            if (group_settled) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)group_settled);
+            if (group_seen) atomic_add(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE, group_seen);
+            group_settled = group_seen = 0;
+        }
     }
 </%def>
 
@@ -120,9 +147,9 @@ __local key_t row_keys[${config.group_size}];
     if (finding) {
         if (${improved}) found_here[found + lanemask_count(finding & lane_mask_lt())] = ${word};
         found += lanemask_count(finding);
-        if (found > LANES) {
+        if (found > ${AT_ONCE}u * LANES) {
             lane_converge();
-            ${flush("LANES")}
+            ${flush(f"{AT_ONCE}u * LANES")}
         }
     }
 }
@@ -133,40 +160,66 @@ __local key_t row_keys[${config.group_size}];
     lane_converge();
     const uint taken = ${count};
     found -= taken;
-    const uint word = lane_id() < taken ? found_here[found + lane_id()] : 0u;
-    ${admit("lane_id() < taken", "!(word & 0x40000000u)", "word >> 31", "word & 0x3fffffffu")}
+    __local const uint *const words = found_here + found;
+    % for k in range(AT_ONCE):
+    const uint word${k} = ${k}u * LANES + lane_id() < taken ? words[${k}u * LANES + lane_id()] : 0u;
+    const int active${k} = ${k}u * LANES + lane_id() < taken, queued${k} = !(word${k} & 0x40000000u), comes${k} = (int)(word${k} >> 31);
+    const uint vertex${k} = word${k} & 0x3fffffffu;
+    % endfor
+    ${admit(AT_ONCE)}
     lane_converge();
 }
 </%def>
 
-## A vertex into the next frontier and, where it `comes` into the band, on the list of settled ones.
-<%def name="admit(active, queued, comes, vertex)">
+## Of each lane `count` vertices vertex0, ... where active0, ...: into the next frontier where queued0 and, where
+## it comes0 into the band, on the list of settled ones.
+<%def name="admit(count)">
 {
-    const uint admitted = ${vertex};
-    offset_t row = 0;
-    uint degree = 0;
-    if (${active}) {
-        row = indptr[admitted];
-        degree = (uint)(indptr[admitted + 1] - row);
+    % for k in range(count):
+    offset_t row${k} = 0;
+    uint degree${k} = 0;
+    if (active${k}) {
+        row${k} = indptr[vertex${k}];
+        degree${k} = (uint)(indptr[vertex${k} + 1] - row${k});
     }
-    int kept = degree > 0 && (${queued}), settles = degree > 0 && (${comes});
-    if (kept) found_edges += degree;
-    if (settles) settled_edges += degree;
-    ${relaxing.in_pieces("kept", "settles", "admitted", "row", "degree")}
-    const lanemask_t keeping = lane_ballot(kept), settling = lane_ballot(settles);
+    % endfor
+    % for k in range(count):
+    int kept${k} = degree${k} > 0 && queued${k}, settles${k} = degree${k} > 0 && comes${k};
+    if (kept${k}) found_edges += degree${k};
+    if (settles${k}) settled_edges += degree${k};
+    % endfor
+    % for k in range(count):
+    if (lane_any(degree${k} > ${config.row_limit}u)) {
+        ${relaxing.in_pieces(f"kept{k}", f"settles{k}", f"vertex{k}", f"row{k}", f"degree{k}")}
+    }
+    % endfor
+    uint keeping = 0, settling = 0;
+    % for k in range(count):
+    keeping += lanemask_count(lane_ballot(kept${k}));
+    settling += lanemask_count(lane_ballot(settles${k}));
+    % endfor
     uint queue_at = 0, settled_at = 0;
     // The first lane and the last reserve at the same time; where there is one lane, it does both.
     if (lane_id() == 0 && keeping) {
-        ${queue.reserve("lanemask_count(keeping)", "reserved")}
+        ${queue.reserve("keeping", "reserved")}
         queue_at = reserved;
     }
     if (lane_id() == LANES - 1 && settling) {
-        ${relaxing.reserve_settled("lanemask_count(settling)", "reserved")}
+        ${relaxing.reserve_settled("settling", "reserved")}
         settled_at = reserved;
     }
-    const uint queue_base = lane_broadcast(queue_at, 0), settled_base = lane_broadcast(settled_at, LANES - 1);
-    const entry_t entry = MAKE_ENTRY(admitted, row, degree);
-    if (kept && queue_base != NO_SPACE) queue_to[queue_base + lanemask_count(keeping & lane_mask_lt())] = entry;
-    if (settles && settled_base != NO_SPACE) settled[settled_base + lanemask_count(settling & lane_mask_lt())] = entry;
+    queue_at = lane_broadcast(queue_at, 0);
+    settled_at = lane_broadcast(settled_at, LANES - 1);
+    const int has_room = queue_at != NO_SPACE, has_list = settled_at != NO_SPACE;
+    % for k in range(count):
+    {
+        const lanemask_t queues = lane_ballot(kept${k}), lists = lane_ballot(settles${k});
+        const entry_t entry = MAKE_ENTRY(vertex${k}, row${k}, degree${k});
+        if (kept${k} && has_room) queue_to[queue_at + lanemask_count(queues & lane_mask_lt())] = entry;
+        if (settles${k} && has_list) settled[settled_at + lanemask_count(lists & lane_mask_lt())] = entry;
+        queue_at += lanemask_count(queues);
+        settled_at += lanemask_count(lists);
+    }
+    % endfor
 }
 </%def>

@@ -2,9 +2,11 @@
 ##
 ## Push          the edges that the band left, of all that it has settled
 ## Pull          where these are more than are left (now.pulls): whoever lies beyond looks along its own
-##               in-edges for a settled vertex
+##               in-edges for a settled vertex. All of one vertex are one SIMD group's, so the least length is found
+##               in local memory and stored. Where every edge has its like the other way, one whose neighbours are
+##               all settled can reach nobody and has its distance: it is not put aside, but done with
 ##
-## relax()       the stage HEAVY of /sssp/bands.mako
+## relax(found_by_lanes)   the stage HEAVY of /sssp/bands.mako, with room for 3 * LANES words of this SIMD group
 ## begin(), publish_least()   of a stage that puts vertices aside, here or where the band is split
 ## In scope      what /sssp/bands.mako declares for its stages
 
@@ -15,7 +17,7 @@
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/band_rows.mako"/>
 
-<%def name="relax()">
+<%def name="relax(found_by_lanes)">
     const key_t high = (key_t)CONTROL_ULONG(HIGH);
     uint edges_seen = 0;
     ${relaxing.begin()}
@@ -25,12 +27,13 @@
         // Whoever is at the lower bound or below was settled before this band, but for the sources.
         const key_t low = (key_t)CONTROL_ULONG(LOW);
         const int first_band = low == 0;
-        ${pull()}
+        ${pull(found_by_lanes)}
     } else
     % endif
     {
         const int whole = 0;
         <%tiles:each_tile count="now.length" size="tile_size">
+            const uint first_row = tile_begin, rows_here = tile_end - tile_begin;
             ${rows.take("settled", rows.heavy)}
             ${advance.tile_edges("buffer", "0", "rows_here", relax_edges)}
             lane_converge();
@@ -70,9 +73,10 @@
     ${pile.push(f"decreased{k} && CELL_KEY(was{k}) == KEY_NONE", vertex, "pile_here", "pile_count")}
 </%def>
 
-<%def name="pull()">
-    __local uint *const found_here = found_vertices + LANE_GROUP * (2 * LANES);
-    uint found = 0;
+<%def name="pull(found_by_lanes)">
+    __local uint *const found_here = ${found_by_lanes()};
+    __local uint *const open_here = found_here + 2 * LANES;   // whether a neighbour of each lies beyond too
+    uint found = 0, settled_edges = 0;
     <%tiles:each_tile count="n" size="LANES">
         const uint looking = tile_begin + lane_id();
         const int looks = looking < tile_end && KEY_AT(looking) > high && in_indptr[looking + 1] > in_indptr[looking];
@@ -87,31 +91,51 @@
     if (found) {
         ${look("found")}
     }
+    ${relaxing.end_settling()}
 </%def>
 
 ## The last `count` vertices that were found to lie beyond look along their edges.
 <%def name="look(count)">
     const uint rows_here = ${count};
     found -= rows_here;
-    if (lane_id() < rows_here) {
-        const uint u = found_here[found + lane_id()];
+    const int has_row = lane_id() < rows_here;
+    const uint u = has_row ? found_here[found + lane_id()] : 0u;
+    const key_t was = has_row ? FRESH_KEY_AT(u) : KEY_NONE;   // which is stored over
+    uint degree = 0;
+    if (has_row) {
         const offset_t begin = in_indptr[u];
-        buffer[lane_id()] = MAKE_ENTRY(u, begin, (uint)(in_indptr[u + 1] - begin));
+        degree = (uint)(in_indptr[u + 1] - begin);
+        buffer[lane_id()] = MAKE_ENTRY(lane_id(), begin, degree);
+        keys_here[lane_id()] = was;
+        open_here[lane_id()] = ${"0" if problem.undirected else "1"};
     }
     lane_converge();
     __global const uint *const indices = in_indices;
     ${advance.tile_edges("buffer", "0", "rows_here", look_along)}
     lane_converge();
+    const key_t to = has_row ? keys_here[lane_id()] : KEY_NONE;
+    const int comes = to < was, opens = comes && was == KEY_NONE && open_here[lane_id()];
+    if (comes) {
+        cells[u] = CELL(to, now.level);
+        if (was == KEY_NONE && !opens) settled_edges += degree;
+        else least = min(least, to);
+    }
+    ${pile.push("opens", "u", "pile_here", "pile_count")}
+    lane_converge();
 </%def>
 
+## Here u0, ... are places in keys_here.
 <%def name="look_along(count)">
     edges_seen += ${" + ".join(f"(uint)active{k}" for k in range(count))};
     % for k in range(count):
     const key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE;
-    ${relaxing.relax_edge(k, f"(from{k} > low || first_band) && from{k} <= high", f"from{k}", f"u{k}",
+    ${relaxing.relax_edge(k, f"(from{k} > low || first_band) && from{k} <= high", f"from{k}", None,
                           "(key_t)limit", weight=f"in_edges[e{k}]")}
     % endfor
     % for k in range(count):
-    ${put_aside(k, f"u{k}")}
+    if (improves${k} && to${k} < keys_here[u${k}]) ATOMIC_MIN_KEY((volatile __local key_t *)keys_here + u${k}, to${k});
+    % if problem.undirected:
+    if (active${k} && from${k} > high) open_here[u${k}] = 1;
+    % endif
     % endfor
 </%def>

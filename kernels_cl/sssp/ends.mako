@@ -54,7 +54,9 @@
             if (decreased0) predecessors[v0] = (int)v0;
             % endif
             % if config.row_limit:
-            ${bands.admit("decreased0", "true", "true", "v0")}
+            const uint vertex0 = v0;
+            const int active0 = decreased0, queued0 = 1, comes0 = 1;
+            ${bands.admit(1)}
             % else:
             offset_t row0 = 0;
             uint degree0 = 0;
@@ -69,7 +71,7 @@
             % endif
         </%tiles:each_tile>
         % if config.row_limit:
-        ${bands.end_settling()}
+        ${relaxing.end_settling()}
         % endif
         ${queue.end_stage("queue_to", "1")}
     }

@@ -193,3 +193,11 @@ if (${base} + (${count}) > queue_capacity) {
     ${base} = NO_SPACE;
 }
 </%def>
+
+## Edges of what the band has settled, of all lanes.
+<%def name="end_settling()">
+    {
+        const uint settled_here = lane_reduce_add(settled_edges);
+        if (lane_id() == 0 && settled_here) atom_add((volatile __global ulong *)(control_block + SETTLED_EDGES), (ulong)settled_here);
+    }
+</%def>

@@ -123,7 +123,7 @@
         }
         const ulong ahead = (ulong)now.length * ${"(now.mode == SPLIT ? 1u : mean_degree)" if "split" in all_stages else "mean_degree"};
         going = (now.mode == RELAX || now.mode == ${"SPLIT" if "split" in all_stages else "RELAX"}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) && work <= budget &&
-                ahead <= (dismissed ? ${16 * config.limits.single_group_edges}u : ${config.limits.single_group_edges}u);
+                (${common.is_alone()} || ahead <= (dismissed ? ${16 * config.limits.single_group_edges}u : ${config.limits.single_group_edges}u));
         if ((now.level & 63u) == 0) store_relaxed(state + HEARTBEAT, now.level);
     }
     ${relaxing.end()}

@@ -47,6 +47,9 @@ ${constants(state_words)}\
 #define MODE_DONE 0u
 #define NO_STAGE 0xfffffffffffffffful
 #define FLAG_SINGLE_GROUP 4u
+% if config.membership == "open":
+#define FLAG_ALONE 8u               // no other group is launched, since one alone is faster
+% endif
 #define GENERATIONS 254u            // even, and below the 8-bit "never published" mark
 
 typedef struct {

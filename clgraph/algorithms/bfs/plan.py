@@ -311,7 +311,7 @@ class BFS(SearchPlan):
                 unreached=UNREACHED,
             )
         stats = BFSStats(found, outcome, total_ms, self.config, counted, shares)
-        stats.ran_on(self.device, self.groups)
+        stats.ran_on(self.device, outcome.groups)
         return BFSResult(found, outcome, stats, source)
 
 

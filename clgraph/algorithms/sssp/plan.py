@@ -154,6 +154,7 @@ class SSSP(SearchPlan):
                 names,
                 predecessors=self.with_predecessors,
                 parallel_edges=parallel,
+                undirected=not self.graph.directed,
             ),
         )
         self._tuned: Tuning | None = None
@@ -294,7 +295,7 @@ class SSSP(SearchPlan):
             stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
         else:
             stats = PathStats(found, outcome, total_ms, self.config)
-        stats.ran_on(self.device, self.groups)
+        stats.ran_on(self.device, outcome.groups)
         return SSSPResult(found, stats, given, end)
 
     @property

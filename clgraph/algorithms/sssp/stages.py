@@ -190,6 +190,7 @@ def kernel_parameters(
     *,
     predecessors: bool,
     parallel_edges: bool,
+    undirected: bool,
 ) -> dict[str, Any]:
     """Give what ``sssp/sssp.cl`` is rendered with for a kernel of these stages."""
     classes = config.method.edge_classes
@@ -199,6 +200,7 @@ def kernel_parameters(
         classes=bool(classes),
         skips=tuple(EDGE_CLASSES[name] for name in ("self", "leaf") if name in classes),
         one_way_in=EDGE_CLASSES["in-degree-1"] if "in-degree-1" in classes else None,
+        undirected=undirected,
         direct_start="source" in classes and not parallel_edges,
     )
     return {

@@ -59,7 +59,13 @@
         }
         % endif
         % if config.row_limit:
-        if (now.mode == HEAVY) control_block[SETTLED] = 0;
+        if (now.mode == HEAVY) {
+            control_block[SETTLED] = 0;
+            % if config.method.heavy == "switching":
+            CONTROL_ULONG(LEFT_EDGES) -= CONTROL_ULONG(SETTLED_EDGES);   // of those that were done with
+            CONTROL_ULONG(SETTLED_EDGES) = 0;
+            % endif
+        }
         % elif "heavy" in all_stages:
         // Rounding may have put some of their targets into the band itself: those are yet to come.
         if (now.mode == HEAVY) control_block[SETTLED_BEGIN] += now.length;
@@ -89,7 +95,8 @@
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
     ${common.finish("next")}
     % if counting == "expanded":
-    const ulong ahead = (ulong)next.length * mean_degree;   // a single work-item counts edges as it goes
+    // A single work-item counts edges as it goes.
+    const ulong ahead = ${common.is_alone()} ? 0ul : (ulong)next.length * mean_degree;
     % else:
     const ulong ahead = edges;
     % endif
@@ -97,7 +104,7 @@
                   next.length <= ${config.limits.single_group_capacity}u &&
                   ((next.mode == RELAX && ahead <= ${config.limits.single_group_edges}u)
                   % if "split" in single_group_stages:
-                   || (next.mode == SPLIT && next.length <= ${config.limits.single_group_edges}u)
+                   || (next.mode == SPLIT && (${common.is_alone()} || next.length <= ${config.limits.single_group_edges}u))
                   % endif
                   % if "heavy" in single_group_stages:
                    || (next.mode == HEAVY && ahead <= ${config.limits.single_group_edges}u)

@@ -4,6 +4,7 @@
 ## record(s, edges, surplus), correct_record(s, edges)   the row of a level
 ## finish(s)          `done`, `pause` and whether the groups leave
 ## tile_of(s, edges)  entries that a SIMD group takes at a time
+## is_alone()         whether the only group of a launch goes on by itself, whatever there is ahead
 ## after_the_last(s)  leaves, finish and tree, as far as they are rendered
 ## In scope           the kernel's arguments, now, slot, queued; after_the_last: hubs, edges; control_block: the
 ##                    words of the search
@@ -38,6 +39,8 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
     ${s}.leave = done || pause;
 </%def>
+
+<%def name="is_alone()">${"(flags & FLAG_ALONE)" if config.membership == "open" else "0"}</%def>
 
 <%def name="tile_of(s, edges)">
     % if config.distribution == "static":

@@ -90,6 +90,36 @@ def test_few_edges_are_looked_at(device):
     assert work["switching"] < 0.6 * graph.m < work["push"] < 1.5 * graph.m
 
 
+@pytest.mark.parametrize(("directed", "aside"), [(False, 2), (True, 400)])
+def test_whoever_has_only_settled_neighbours_is_done_with(directed, aside, device):
+    """Of leaves that look back into a band only two, which have each other, are put aside."""
+    near, far = np.triu_indices(60, 1)
+    leaves = np.arange(60, 460)
+    ends = np.r_[near, leaves, 60], np.r_[far, leaves % 60, 61]
+    costs = np.r_[np.ones_like(near), 50 + leaves % 9, 3].astype(np.int32)
+    graph = cg.from_edges(*ends, costs, symmetrize=True)
+    graph = cg.Graph(graph.indptr, graph.indices, graph.weights, directed=directed)
+    plan = cg.SSSP(graph, predecessors=True, config=banded(20), device=device)
+    for source in (0, 59):
+        result = plan.run(source, verify=True)
+        check_paths(graph, source, result)
+        stages = result.stats.per_level
+        assert stages["frontier"][stages["direction"] == "far"].sum() == aside
+
+
+@pytest.mark.parametrize("rows", [1, 3, 50, 600])
+def test_long_rows_are_looked_at_once(rows, device):
+    """SIMD groups share few, with a rest; of many, work-groups add up counts."""
+    hubs = np.arange(1, rows + 1)
+    leaves = rows + 1 + np.arange(203 * rows)
+    near, far = np.r_[np.zeros_like(hubs), np.repeat(hubs, 203)], np.r_[hubs, leaves]
+    weights = np.r_[np.ones_like(hubs), 1 + leaves % 7].astype(np.int32)
+    graph = cg.from_edges(near, far, weights, n=204 * rows + 1)
+    result = cg.sssp(graph, 0, config=banded(20, "push"), device=device)
+    check_paths(graph, 0, result)
+    assert result.stats.relaxations == graph.m
+
+
 @pytest.mark.parametrize("heavy", ["push", "switching"])
 def test_limits_targets_and_sources(heavy, device):
     graph = weighted(MIXED_ONE_WAY, np.int32, 0, 60)

@@ -61,7 +61,12 @@ def rendered(device, *wanted, parallel_edges=False):
     resolved = choose.resolve_paths(config, device.traits, GRAPH, weights)
     stages = stages_of(resolved, predecessors=False)
     parameters = kernel_parameters(
-        resolved, weights.keys, stages, predecessors=False, parallel_edges=parallel_edges
+        resolved,
+        weights.keys,
+        stages,
+        predecessors=False,
+        parallel_edges=parallel_edges,
+        undirected=not GRAPH.directed,
     )
     parameters["arguments"] = table_of(GRAPH, weights, resolved, device, predecessors=False).rows
     return render("sssp/sssp.cl", {"traits": device.traits, "check": False, **parameters})

@@ -37,7 +37,8 @@ static inline void join(__global uint *parent, const uint u, const uint v) {
         const uint high = a > b ? a : b, low = a > b ? b : a;
         const uint met = atomic_cmpxchg(&parent[high], high, low);
         if (met == high) return;
-        a = met;
+        // Others wait for the same word: from here on by loads, which do not queue up as atomics do.
+        a = find_root(parent, met);
         b = low;
     }
 }

@@ -30,6 +30,7 @@ __all__ = ["ConnectedComponents", "check_size", "connected_components", "hooking
 MOST_VERTICES = 2**31 - 1
 SAMPLES = 256  # vertices that vote for the tree whose edges may be skipped
 CPU_SAMPLES = 64
+EARLY_SHARE = 64  # of the vertices, the first ones, sample an edge before the others
 LONG_ROW_LANES = 2  # rows of so many edges per lane are finished by all lanes
 NO_LONG_ROW = 2**32 - 1
 
@@ -133,7 +134,11 @@ class ConnectedComponents(Plan):
                 self._numbering = Numbering(self.device, self._memory, n, smallest=True)
             # The last, so that what an error left out is taken the next time.
             self._rows = (where.indptr, *lengths, where.indices, np.uint32(n))
+        # Few vertices join the large trees before all others look, who would all want to.
+        few = 0 if self.device.traits.is_cpu else n // EARLY_SHARE
+        self._early = Sweeper(self.device, few) if few else None
         # The same objects in every launch, so that they are handed over once.
+        self._few = np.uint32(few)
         self._from_end = np.uint32(1)
         self._skip = np.uint32(not self.graph.directed)
 
@@ -192,6 +197,8 @@ class ConnectedComponents(Plan):
         n = rows[-1]
         self._sweeper.launch(log, kernels["start"], *rows, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
+        if self._early is not None:
+            self._early.launch(log, kernels["sample"], *rows[:-1], self._few, self._from_end, parent)
         self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["commonest"], parent, n, self._commonest, groups=1)

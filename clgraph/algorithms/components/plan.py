@@ -199,6 +199,7 @@ class ConnectedComponents(Plan):
         self._sweeper.launch(log, kernels["compress"], n, parent)
         if self._early is not None:
             self._early.launch(log, kernels["sample"], *rows[:-1], self._few, self._from_end, parent)
+            self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["commonest"], parent, n, self._commonest, groups=1)

@@ -38,7 +38,8 @@ static inline void join_by(__global uint *parent, const uint u, const uint v, co
     uint b = shorten ? find_root(parent, v) : root_above(parent, v);
     while (a != b) {
         const uint high = a > b ? a : b, low = a > b ? b : a;
-        const uint met = atomic_cmpxchg(&parent[high], high, low);
+        uint met = load_relaxed(parent + high);
+        if (met == high) met = atomic_cmpxchg(&parent[high], high, low);
         if (met == high) return;
         // Others wait for the same word: from here on by loads, which do not queue up as atomics do.
         a = root_above(parent, met);

@@ -9,6 +9,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="record" file="/scc/record.mako"/>
 <%namespace name="signatures" file="/scc/signatures.mako"/>
+<%namespace name="few" file="/scc/few.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
 //
 // Every live vertex holds the greatest priority that is known to reach it (`forward`) and that it is
@@ -27,6 +28,8 @@
 // be run again from the beginning whenever they were given up.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
+//
+// Where few signatures change in a round, one group goes on from those: see /scc/few.mako.
 //
 // A signature names a vertex, whose own signature is as good: PROPAGATE follows such chains, which takes
 // it along paths in steps that double. Most rounds look only at edges one end of which has changed
@@ -78,6 +81,7 @@ ${stage.parameters()}\
     ${record.begin()}
     ${stage.setup()}
     ${queue.setup()}
+    ${few.setup()}
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     const stage_t first_stage = stage_first(PREPARE);
@@ -89,9 +93,12 @@ ${stage.parameters()}\
         ${next_stage()}
     </%def>
     <%def name="settle()">
-        ${record.settle("now.length", "now.mode", "given_up")}
+        ${record.settle("now.length", "now.few ? 1u << 8 | LIST : now.mode", "given_up")}
     </%def>
     <%def name="by_one_group()">
+        % if "PROPAGATE" in rendered:
+        ${few.rounds()}
+        % endif
     </%def>
     </%stage:run>
 }
@@ -108,7 +115,7 @@ ${stage.parameters()}\
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 forward[v] = backward[v] = priority_of(plain, v);
-                changed[v] = region[v] = 0;
+                changed[v] = region[v] = first[2u * v] = first[2u * v + 1u] = 0;
                 const ulong product = (ulong)(indptr[v + 1] - indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
                 const ulong key = (product < 0xffffffffu ? product : 0xfffffffful) << 32 | v;
                 if (component[v] & COMPONENT_KNOWN) continue;
@@ -136,7 +143,9 @@ ${stage.parameters()}\
     }
     % endif
     % if "PROPAGATE" in rendered:
-    if (now.mode == PROPAGATE) {
+    if (now.mode == PROPAGATE && now.few) {
+        ${few.collect(edge_tile)}
+    } else if (now.mode == PROPAGATE) {
         uint found_count = 0;
         const uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
         ${signatures.spread(edge_tile)}
@@ -152,6 +161,7 @@ ${stage.parameters()}\
                     const uint f = forward[v], b = backward[v];
                     if (f == b) component[v] = vertex_of(order, f);
                     region[v] = at_rest ? region_hash(f, b) : 0u;
+                    first[2u * v] = first[2u * v + 1u] = 0;
                 }
             }
         </%tiles:each_tile>
@@ -219,13 +229,21 @@ ${stage.parameters()}\
     } else if (now.mode == INIT) {
         next.level = 0;
         next.mode = PROPAGATE;
+    } else if (now.mode == PROPAGATE && now.few) {
+        next.few = 0;
+        next.linked = 1;
     } else if (now.mode == PROPAGATE) {
         next.level += 1;
         next.at_rest = queued == 0;
-        next.mode = queued == 0 || next.level >= ROUNDS(now.stretch) ? DETECT : PROPAGATE;
+        const uint most = ROUNDS(now.stretch);
+        next.mode = queued == 0 || next.level >= most ? DETECT : PROPAGATE;
+        // Edges are linked where that saves more rounds than it takes.
+        next.few = next.mode == PROPAGATE && queued <= ${few_found}u && (now.linked || most - next.level >= ${few_least}u);
     } else {
         next.mode = REMOVE;
+        next.linked = 0;
     }
+    if (now.mode == PREPARE) waiting[0] = 0u;
     if (now.mode == PREPARE || now.mode == INIT) {
         // The pivot stands out among the priorities that the stage has drawn.
         const uint pivot = root_of(component, (uint)*pivot_key);
@@ -238,5 +256,5 @@ ${stage.parameters()}\
     if (next.mode == MODE_DONE) *pivot_key = 0;
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;
     next.leave = done || pause;
-    stage_by_one_group = 0;
+    stage_by_one_group = now.few && !next.leave;
 </%def>

@@ -14,6 +14,7 @@ from digraphs import (
     SMALL,
     chain_of_cycles,
     check_components,
+    comb,
     cycle,
     dag,
     different_presets,
@@ -197,6 +198,45 @@ def test_a_launch_pauses_and_the_next_goes_on(preset, device, monkeypatch):
         check_components(small(name), result)
         assert result.stats.mode == "persistent"
         assert result.stats.launches >= result.stats.levels
+
+
+def rounds_of(stats):
+    """Rounds of signatures that all groups took part in, and those of one group alone."""
+    taken = {"signatures": 0, "few": 0}
+    for step in stats.steps:
+        if step["step"] == "propagate":
+            taken[step["phase"]] += step["rounds"]
+    return taken["signatures"], taken["few"]
+
+
+@on_both
+def test_few_changes_are_followed_by_one_group(device, monkeypatch):
+    """Of rounds of deep graphs, most change little: without, all groups do several times as many."""
+    few = signatures.FEW_FOUND
+    for graph in (comb(200, 4, 6), chain_of_cycles(1000, 2, 3)):
+        taken = []
+        for found in (few, 0):
+            monkeypatch.setattr(signatures, "FEW_FOUND", found)
+            result = cg.scc(graph, config="signatures", device=device)
+            check_components(graph, result)
+            taken.append(rounds_of(result.stats))
+        (by_all, alone), (without, none) = taken
+        assert alone > 5 * by_all
+        assert without > 2 * by_all
+        assert none == 0
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"FEW_ROOM": 8}, {"MOST_LINKS": 1}, {"FEW_EVERY": 1, "FEW_LEAST": 0}, {"CPU_BATCH": 3}],
+    ids=lambda limits: "-".join(limits).lower(),
+)
+def test_what_one_group_has_no_room_for_is_left_to_all(limits, intel, monkeypatch):
+    """Whether signatures that wait are too many or rows too long, none is forgotten."""
+    for name, value in limits.items():
+        monkeypatch.setattr(signatures, name, value)
+    for name in ("comb", "grid", "random", "chain-of-2-cycles", "star-out", "mixed-one-way"):
+        check_components(small(name), cg.scc(small(name), config="signatures", device=intel))
 
 
 @pytest.mark.parametrize("stages", [1, 3, 9, 30, 60])

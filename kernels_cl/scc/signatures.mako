@@ -86,37 +86,42 @@ static inline uint row_of(__global const offset_t *indptr, const uint n, const u
 </%def>
 
 ## Once over all edges, in both directions. Few edges matter in most rounds, so a round takes as long as looks at
-## `changed` do: where edges are shared evenly, each lane has some of them under way at once.
+## `changed` do: where edges are shared evenly, each lane has some of them under way at once, and reads those
+## that matter again.
 <%def name="spread(tile)">
 % if config.distribution == "static":
 const uint stride = GROUP_LANES * now.members * LANES;
 for (ulong begin = (LANE_GROUP * now.members + member) * LANES + lane_id(); begin < now.length; begin += (ulong)stride * ${batch}u) {
     const uint i = (uint)begin;
-    // Beyond the end the first one once more, of which nothing is made.
+    uint matter = 0;   // a bit for each way along each edge
     % for k in range(batch):
-    const int active${k} = (ulong)stride * ${k}u < now.length - begin;
-    const uint2 edge${k} = edges_from[active${k} ? i + stride * ${k}u : i];
+    const int mine${k} = (ulong)stride * ${k}u < now.length - begin;
+    const uint2 edge${k} = edges_from[mine${k} ? i + stride * ${k}u : i];
     % endfor
     % for k in range(batch):
     const uint tail${k} = least ? changed[edge${k}.x] : 0u, head${k} = least ? changed[edge${k}.y] : 0u;
     % endfor
     % for k in range(batch):
-    ${spread_edge(f"edge{k}", f"active{k} && tail{k} >= least", f"active{k} && head{k} >= least")}
+    if (mine${k}) matter |= (uint)(tail${k} >= least) << ${2 * k} | (uint)(head${k} >= least) << ${2 * k + 1};
     % endfor
+    while (matter) {
+        const uint bit = 31u - clz(matter), back = bit & 1u;
+        matter ^= 1u << bit;
+        const uint2 edge = edges_from[i + stride * (bit >> 1)];
+        found_count += raise(back ? backward : forward, changed, now.level + 1u, order, back ? edge.y : edge.x, back ? edge.x : edge.y);
+    }
 }
 % else:
 <%tiles:each_tile count="now.length" size="${tile}">
     for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
         const uint2 edge = edges_from[i];
-        ${spread_edge("edge", "least == 0 || changed[edge.x] >= least", "least == 0 || changed[edge.y] >= least")}
+        if (least == 0 || changed[edge.x] >= least)
+            found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
+        if (least == 0 || changed[edge.y] >= least)
+            found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
     }
 </%tiles:each_tile>
 % endif
-</%def>
-
-<%def name="spread_edge(edge, forth, back)">
-if (${forth}) found_count += raise(forward, changed, now.level + 1u, order, ${edge}.x, ${edge}.y);
-if (${back}) found_count += raise(backward, changed, now.level + 1u, order, ${edge}.y, ${edge}.x);
 </%def>
 
 ## Edges from vertices that no edge enters, or to those that none leaves, go; the others say so of

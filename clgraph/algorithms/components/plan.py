@@ -30,7 +30,8 @@ __all__ = ["ConnectedComponents", "check_size", "connected_components", "hooking
 MOST_VERTICES = 2**31 - 1
 SAMPLES = 256  # vertices that vote for the tree whose edges may be skipped
 CPU_SAMPLES = 64
-EARLY_SHARE = 64  # of the vertices, the first ones, sample an edge before the others
+# One in so many vertices, the first ones, samples an edge before the others; none on processors.
+EARLY_SHARE, CPU_EARLY_SHARE = 64, 2**32
 LONG_ROW_LANES = 2  # rows of so many edges per lane are finished by all lanes
 NO_LONG_ROW = 2**32 - 1
 
@@ -69,7 +70,7 @@ class ConnectedComponents(Plan):
 
     Notes
     -----
-    Compiles and uploads once; `run` only launches, eleven kernels without a look in between. Takes
+    Compiles and uploads once; `run` only launches, eleven to thirteen kernels without a look in between. Takes
     8 bytes per vertex of device memory beside the graph, and 4 for every result that has not been
     read. A plan serves one thread at a time; others wait.
 
@@ -135,7 +136,7 @@ class ConnectedComponents(Plan):
             # The last, so that what an error left out is taken the next time.
             self._rows = (where.indptr, *lengths, where.indices, np.uint32(n))
         # Few vertices join the large trees before all others look, who would all want to.
-        few = 0 if self.device.traits.is_cpu else n // EARLY_SHARE
+        few = n // (CPU_EARLY_SHARE if self.device.traits.is_cpu else EARLY_SHARE)
         self._early = Sweeper(self.device, few) if few else None
         # The same objects in every launch, so that they are handed over once.
         self._few = np.uint32(few)
@@ -198,7 +199,8 @@ class ConnectedComponents(Plan):
         self._sweeper.launch(log, kernels["start"], *rows, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)
         if self._early is not None:
-            self._early.launch(log, kernels["sample"], *rows[:-1], self._few, self._from_end, parent)
+            first = (*rows[:-1], self._few, self._from_end)
+            self._early.launch(log, kernels["sample"], *first, parent)
             self._sweeper.launch(log, kernels["compress"], n, parent)
         self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
         self._sweeper.launch(log, kernels["compress"], n, parent)

@@ -70,9 +70,9 @@ class ConnectedComponents(Plan):
 
     Notes
     -----
-    Compiles and uploads once; `run` only launches, eleven to thirteen kernels without a look in between. Takes
-    8 bytes per vertex of device memory beside the graph, and 4 for every result that has not been
-    read. A plan serves one thread at a time; others wait.
+    Compiles and uploads once; `run` only launches, up to thirteen kernels without a look in
+    between. Takes 8 bytes per vertex of device memory beside the graph, and 4 for every result that
+    has not been read. A plan serves one thread at a time; others wait.
 
     References
     ----------

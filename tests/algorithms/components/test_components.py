@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from searches import EMULATED_RUNTIMES, MIXED
 
 import clgraph as cg
+from clgraph.algorithms.components import plan as module
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 REAL = dict(bundled_graphs())
@@ -37,6 +38,19 @@ def test_emulated_lanes(name, device):
 @settings(max_examples=60)
 def test_random_graphs(device, graph):
     check_components(graph, cg.connected_components(graph, device=device), "weak")
+
+
+@on_both
+def test_a_few_vertices_join_before_the_others(device, monkeypatch):
+    """By two launches more, for nothing but time: on processors none do unless told so."""
+    for name in ("mixed", "comb", "random", "grid"):
+        launches = []
+        for share in (2**32, 3):
+            monkeypatch.setattr(module, "CPU_EARLY_SHARE", share)
+            result = cg.connected_components(small(name), device=device)
+            check_components(small(name), result, "weak")
+            launches.append(result.stats.launches)
+        assert launches[1] == launches[0] + 2
 
 
 @on_both

@@ -211,7 +211,7 @@ def rounds_of(stats):
 
 @on_both
 def test_few_changes_are_followed_by_one_group(device, monkeypatch):
-    """Of rounds of deep graphs, most change little: without, all groups do several times as many."""
+    """Most rounds of deep graphs change little; without, all groups do several times as many."""
     few = signatures.FEW_FOUND
     for graph in (comb(200, 4, 6), chain_of_cycles(1000, 2, 3)):
         taken = []

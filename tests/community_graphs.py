@@ -27,14 +27,19 @@ def checksum(labels):
     return zlib.crc32(np.ascontiguousarray(labels, np.int32).tobytes())
 
 
+def _planted(rng, groups, size, *, edges, across):
+    """Draw ends of edges within groups of vertices, and of others anywhere."""
+    group = rng.integers(0, groups, edges)
+    inner = [group * size + rng.integers(0, size, edges) for _ in range(2)]
+    return [np.concatenate([one, rng.integers(0, groups * size, across)]) for one in inner]
+
+
 @cache
 def small_graphs():
     rng = np.random.default_rng(3)
     ends = rng.integers(0, 200, (2, 900))
     both = {"directed": False, "symmetrize": True}
-    parts = rng.integers(0, 8, 2500)
-    inner = (parts * 40 + rng.integers(0, 40, 2500), parts * 40 + rng.integers(0, 40, 2500))
-    planted = [np.concatenate([one, rng.integers(0, 320, 500)]) for one in inner]
+    planted = _planted(rng, 8, 40, edges=2500, across=500)
     return {
         "kron": cg.generate.kron(8, 8, seed=1),
         "planted": cg.from_edges(*planted, n=320, dedup=True, **both),
@@ -59,9 +64,7 @@ def large_graphs():
     rng = np.random.default_rng(3)
     ends = rng.integers(0, 3000, (2, 20_000))
     both = {"directed": False, "symmetrize": True}
-    parts = rng.integers(0, 60, 40_000)
-    inner = [parts * 50 + rng.integers(0, 50, 40_000) for _ in range(2)]
-    planted = [np.concatenate([one, rng.integers(0, 3000, 8000)]) for one in inner]
+    planted = _planted(rng, 60, 50, edges=40_000, across=8000)
     return {
         "kron": cg.generate.kron(15, seed=1),
         "planted": cg.from_edges(*planted, n=3000, **both),

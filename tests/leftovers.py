@@ -20,10 +20,9 @@ from clgraph.device.memory import copying
 from clgraph.device.programs import kernel
 from clgraph.threads import at_work
 
-# pytest-timeout has SIGALRM and its timer, pytest one of the variables, and matplotlib sets another
-# when it is imported by a user whose folder cannot be written to.
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-NOT_OURS = {"PYTEST_CURRENT_TEST", "MPLCONFIGDIR"}
+SIGNALS = (signal.SIGINT, signal.SIGTERM)  # pytest-timeout has SIGALRM and its timer
+# Libraries set others when they are first imported: pyopencl, matplotlib, and who knows.
+VARIABLES = ("CLGRAPH_", "POCL_", "OCL_", "XDG_", "PYTHON", "PATH", "HOME", "TMPDIR")
 LOGGERS = ("", "clgraph")
 NOTHING = "nothing"
 
@@ -40,7 +39,8 @@ def found() -> dict[str, object]:
         "who takes note of copies": copying._noting,
         "who is watching": observing.observer(),
     }
-    state |= {f"${name}": value for name, value in os.environ.items() if name not in NOT_OURS}
+    ours = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES)}
+    state |= {f"${name}": value for name, value in ours.items()}
     state |= {f"the handler of {each.name}": signal.getsignal(each) for each in SIGNALS}
     for name in LOGGERS:
         logger = logging.getLogger(name)

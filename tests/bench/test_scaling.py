@@ -150,7 +150,7 @@ def test_the_page_has_what_the_model_says(tmp_path, capsys):
     assert scaling_model.main(argv) == 0
     capsys.readouterr()
     text = (tmp_path / "model.txt").read_text()
-    assert text == (RECORDS / "model-20261128-scaling.txt").read_text()
+    assert text == (RECORDS / "h100-20261128-scaling-model.txt").read_text()
     page = (RECORDS.parents[1] / "docs" / "several-devices.md").read_text()
     paper = [
         line.split() for line in text.splitlines() if line.split()[:1] in (["strong"], ["weak"])

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from clocks import happens
-from runtimes import clean_environment
+from runtimes import LIMIT_S, clean_environment
 
 from clgraph.device import Memory, wait, waiting
 from clgraph.device.lazy import cl
@@ -237,7 +237,7 @@ def test_ctrl_c_is_answered_while_a_kernel_runs(runtime, call, pocl, intel):
         assert child.stdout.readline() == "started\n", child.stderr.read()
         time.sleep(0.2)
         os.kill(child.pid, signal.SIGINT)
-        said, errors = child.communicate(timeout=20)
+        said, errors = child.communicate(timeout=LIMIT_S)
     finally:
         child.kill()
     assert said == "interrupted True\n", errors  # while the kernel has seconds to go

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,7 @@ class ConnectedComponents(Plan):
         self._few = np.uint32(few)
         self._from_end = np.uint32(1)
         self._skip = np.uint32(not self.graph.directed)
+        self._stamp = object()  # of what kernels take, all of which stays until this is another
 
     def run(self, *, verify: bool = False) -> ComponentsResult:
         """Find the components.
@@ -176,7 +178,7 @@ class ConnectedComponents(Plan):
                 labels = self._memory.allocate("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
-        steps = [hooking(log, n)] if n else []
+        steps = partial(hooking, log, n)
         how = {"mode": "stepped", "method": "hooking", "config": self.config}
         stats = self._stats_of(ComponentStats, log, turn, steps=steps, **how)
         stats.vertices = n
@@ -190,29 +192,36 @@ class ConnectedComponents(Plan):
         """Write the labels of a graph with vertices, int32 [n], and count the components."""
         self._enqueue(log)
         self._numbering.run(log, self._parent, labels)
-        log.wait()
-        return int(self._numbering.count.read()[0])
+        return self._numbering.count()
 
     def _enqueue(self, log: SweepLog) -> None:
-        rows, parent, kernels = self._rows, self._parent, self._kernels
+        rows, parent, commonest = self._rows, self._parent, self._commonest
         n = rows[-1]
-        self._sweeper.launch(log, kernels["start"], *rows, parent)
-        self._sweeper.launch(log, kernels["compress"], n, parent)
+        self._launch(log, "start", *rows, parent)
+        self._launch(log, "compress", n, parent)
+        # Sampled twice, so that none of its arguments is known to be what it was.
+        sample = self._kernels["sample"]
         if self._early is not None:
             first = (*rows[:-1], self._few, self._from_end)
-            self._early.launch(log, kernels["sample"], *first, parent)
-            self._sweeper.launch(log, kernels["compress"], n, parent)
-        self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
-        self._sweeper.launch(log, kernels["compress"], n, parent)
-        self._sweeper.launch(log, kernels["commonest"], parent, n, self._commonest, groups=1)
-        self._sweeper.launch(log, kernels["rest"], *rows, self._commonest, self._skip, parent)
-        self._sweeper.launch(log, kernels["compress"], n, parent)
+            self._early.launch(log, sample, *first, parent)
+            self._launch(log, "compress", n, parent)
+        self._sweeper.launch(log, sample, *rows, self._from_end, parent)
+        self._launch(log, "compress", n, parent)
+        self._launch(log, "commonest", parent, n, commonest, groups=1)
+        self._launch(log, "rest", *rows, commonest, self._skip, parent)
+        self._launch(log, "compress", n, parent)
+
+    def _launch(self, log: SweepLog, name: str, *args: Any, groups: int | None = None) -> None:
+        bound = ((), self._stamp)
+        self._sweeper.launch(log, self._kernels[name], *args, groups=groups, bound=bound)
 
 
-def hooking(log: SweepLog, n: int) -> dict[str, Any]:
+def hooking(log: SweepLog, n: int) -> list[dict[str, Any]]:
     """Report the one step that hooking is, whose rounds are its launches over `n` vertices."""
+    if not n:
+        return []
     took = {"items": n, "milliseconds": log.kernel_ms}
-    return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
+    return [{"phase": "hooking", "step": "hook", "rounds": log.launches} | took]
 
 
 @documented(ConnectedComponents, ConnectedComponents.run, only_auto)

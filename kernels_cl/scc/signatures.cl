@@ -29,6 +29,12 @@
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
+// Small cycles on a long way hide from this: priorities come past them from afar, and chains of signatures
+// end in whatever hangs on the way. So where rounds get nowhere in which many change, near repetitions follow, of very few
+// rounds and without chains, in which the greatest priority of a neighbourhood contracts the cycles it lies on,
+// and each is followed by trimming. They go on while they pay, then with more rounds, for longer cycles. What
+// they leave of a long way is a path.
+//
 // Where few signatures change in a round, one group goes on from those: see /scc/few.mako.
 //
 // A signature names a vertex, whose own signature is as good: PROPAGATE follows such chains, which takes
@@ -54,8 +60,12 @@ ${stage.declarations()}
 
 ${stage.constants(stages, "u")}\
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
-// Rounds that a repetition may take: the stage word's `stretch` is how often patience was doubled twice.
-#define ROUNDS(stretch) (${rounds}u << min(2u * (stretch), 26u))
+// Rounds that a repetition may take, by the stage word's `stretch`, which rises where they were too few: near ones
+// are doubled, others doubled twice.
+#define NEAR(stretch) ((stretch) - ${near_from}u < ${len(near_rounds)}u)
+#define NEAR_ROUNDS(stretch) (${"".join(f"(stretch) == {near_from + k}u ? {r}u : " for k, r in enumerate(near_rounds[:-1]))}${near_rounds[-1]}u)
+#define FAR_ROUNDS(stretch) (${rounds}u << min(2u * ((stretch) - ((stretch) < ${near_from}u ? 0u : ${len(near_rounds)}u)), 26u))
+#define ROUNDS(stretch) (NEAR(stretch) ? NEAR_ROUNDS(stretch) : FAR_ROUNDS(stretch))
 #define FIRST_FACTOR ${factors[0]}u
 #define LAST_FACTOR ${factors[1]}u
 #define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
@@ -211,21 +221,28 @@ ${stage.parameters()}\
         const int marked = now.mode == TRIM && now.level == 0;
         const uint least = now.mode == LIST ? m / ${trim_entry}u : now.length / ${trim_worth}u;
         const uint gone = (now.mode == LIST ? m : now.length) - queued;
-        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : PROPAGATE;
+        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : now.stretch ? INIT : PROPAGATE;
         next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
         next.queue ^= 1;
         next.length = queued;
     } else if (now.mode == REMOVE) {
         // A repetition that kept most edges though it was cut short goes on, or is followed by a
-        // longer one.
-        const int over = now.at_rest || queued / 7u <= now.length / 8u;
-        const uint impatient = !now.at_rest && queued / 3u > now.length / 4u;
-        next.repetition = (next.repetition + (uint)over) & 0xffffu;
+        // longer one; near ones are repeated as long as they pay.
+        const int near = NEAR(now.stretch);
+        const uint gone = now.length - queued;
+        const uint impatient = !now.at_rest && (near ? gone <= now.length / ${near_worth}u : queued / 3u > now.length / 4u);
         next.stretch = min(next.stretch + impatient, 255u);
+        // Where few signatures change, rounds are those of one group and cost little.
+        if (!near && NEAR(next.stretch) && now.linked) next.stretch = ${near_from + len(near_rounds)}u;
+        const int over = now.at_rest || near || NEAR(next.stretch) || queued / 7u <= now.length / 8u;
+        next.repetition = (next.repetition + (uint)over) & 0xffffu;
         next.queue ^= 1;
         next.length = queued;
         next.at_rest = 0;
-        next.mode = queued == 0 ? MODE_DONE : over ? INIT : PROPAGATE;
+        next.linked = 0;
+        next.level = near ? 0u : now.level;
+        // What near repetitions contracted may hang on nothing now. At rest, `region` holds no stamps.
+        next.mode = queued == 0 ? MODE_DONE : near && !now.at_rest ? TRIM : over ? INIT : PROPAGATE;
     } else if (now.mode == INIT) {
         next.level = 0;
         next.mode = PROPAGATE;
@@ -238,10 +255,9 @@ ${stage.parameters()}\
         const uint most = ROUNDS(now.stretch);
         next.mode = queued == 0 || next.level >= most ? DETECT : PROPAGATE;
         // Edges are linked where that saves more rounds than it takes.
-        next.few = next.mode == PROPAGATE && queued <= ${few_found}u && (now.linked || most - next.level >= ${few_least}u);
+        next.few = next.mode == PROPAGATE && !NEAR(now.stretch) && queued <= ${few_found}u && (now.linked || most - next.level >= ${few_least}u);
     } else {
         next.mode = REMOVE;
-        next.linked = 0;
     }
     if (now.mode == PREPARE) waiting[0] = 0u;
     if (now.mode == PREPARE || now.mode == INIT) {

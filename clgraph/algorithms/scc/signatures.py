@@ -47,6 +47,10 @@ MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 LIST_SPAN = 16  # neighbouring edges of one lane
 BATCH, CPU_BATCH = 4, 1  # edges that a lane looks at together
 HOPS = 8  # of a chain of signatures that one look follows
+# Near repetitions: how often patience grows before, their rounds as parts of those of the first, and
+# that one edge in so many must go for another of the same. 64 left so many cycles of a comb of a
+# million vertices that 3,577 rounds followed, 256 so few that 1,262 did.
+NEAR_FROM, NEAR_PARTS, NEAR_WORTH = 2, (4, 2, 1), 256
 # Of rounds by one group: the most changes in a round before, signatures that wait, edges of a
 # vertex, rounds between those of all (of which each `full_every`-th is whole), and the fewest
 # rounds to come that edges are linked for.
@@ -142,6 +146,9 @@ class Signatures:
             few_least=FEW_LEAST,
             few_work=ROUND_EDGES.on(traits) // 2,
             rounds=rounds,
+            near_from=NEAR_FROM,
+            near_rounds=[max(rounds // part, 1) for part in NEAR_PARTS],
+            near_worth=NEAR_WORTH,
             trim_entry=TRIM_ENTRY.on(traits),
             trim_worth=TRIM_WORTH.on(traits),
             full_every=rounds,

@@ -71,7 +71,7 @@ class ConnectedComponents(Plan):
 
     Notes
     -----
-    Compiles and uploads once; `run` only launches, up to thirteen kernels without a look in
+    Compiles and uploads once; `run` only launches, up to eleven kernels without a look in
     between. Takes 8 bytes per vertex of device memory beside the graph, and 4 for every result that
     has not been read. A plan serves one thread at a time; others wait.
 
@@ -209,7 +209,6 @@ class ConnectedComponents(Plan):
         self._launch(log, "compress", n, parent)
         self._launch(log, "commonest", parent, n, commonest, groups=1)
         self._launch(log, "rest", *rows, commonest, self._skip, parent)
-        self._launch(log, "compress", n, parent)
 
     def _launch(self, log: SweepLog, name: str, *args: Any, groups: int | None = None) -> None:
         bound = ((), self._stamp)

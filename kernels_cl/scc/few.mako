@@ -84,7 +84,7 @@ const uint linking = now.linked ? 0u : now.length;
 <%def name="visit()">
 const uint entry = from[i], v = entry >> 1, back = entry & 1u;
 volatile __global uint *const signature = back ? backward : forward;
-const uint known = signature[v], best = follow(signature, order, ${hops}u, known);
+const uint known = signature[v], best = follow(signature, order, known);
 if (best > known) {
     atomic_max(&signature[v], best);
     changed[v] = round;

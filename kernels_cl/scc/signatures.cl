@@ -31,9 +31,9 @@
 //
 // Small cycles on a long way hide from this: priorities come past them from afar, and chains of signatures
 // end in whatever hangs on the way. So where rounds get nowhere in which many change, near repetitions follow, of very few
-// rounds and without chains, in which the greatest priority of a neighbourhood contracts the cycles it lies on,
-// and each is followed by trimming. They go on while they pay, then with more rounds, for longer cycles. What
-// they leave of a long way is a path.
+// rounds with priorities drawn anew, in which the greatest of a neighbourhood contracts the cycles it lies on, and
+// each is followed by trimming. They go on while they pay, then with more rounds, for longer cycles. What they
+// leave of a long way is a path.
 //
 // Where few signatures change in a round, one group goes on from those: see /scc/few.mako.
 //

@@ -48,8 +48,8 @@ static inline uint root_of(__global const uint *component, uint v) {
 }
 
 // The end of the chain of signatures that begins with `priority`, or a place well along it.
-static inline uint follow(volatile __global uint *signature, const order_t order, const uint hops, uint priority) {
-    for (uint hop = 0; hop < hops; ++hop) {
+static inline uint follow(volatile __global uint *signature, const order_t order, uint priority) {
+    for (uint hop = 0; hop < ${hops}u; ++hop) {
         const uint further = signature[vertex_of(order, priority)];
         if (further <= priority) break;
         priority = further;
@@ -59,9 +59,9 @@ static inline uint follow(volatile __global uint *signature, const order_t order
 
 // Raise both ends of an edge along which `signature` travels from `tail` to `head`.
 static inline uint raise(volatile __global uint *signature, volatile __global uint *changed, const uint round,
-                         const order_t order, const uint hops, const uint tail, const uint head) {
+                         const order_t order, const uint tail, const uint head) {
     const uint known = signature[tail], there = signature[head];
-    const uint best = follow(signature, order, hops, known);
+    const uint best = follow(signature, order, known);
     if (best > known) {
         atomic_max(&signature[tail], best);
         changed[tail] = round;
@@ -89,7 +89,6 @@ static inline uint row_of(__global const offset_t *indptr, const uint n, const u
 ## `changed` do: where edges are shared evenly, each lane has some of them under way at once, and reads those
 ## that matter again.
 <%def name="spread(tile)">
-const uint hops = NEAR(now.stretch) ? 0u : ${hops}u;
 % if config.distribution == "static":
 const uint stride = GROUP_LANES * now.members * LANES;
 for (ulong begin = (LANE_GROUP * now.members + member) * LANES + lane_id(); begin < now.length; begin += (ulong)stride * ${batch}u) {
@@ -109,7 +108,7 @@ for (ulong begin = (LANE_GROUP * now.members + member) * LANES + lane_id(); begi
         const uint bit = 31u - clz(matter), back = bit & 1u;
         matter ^= 1u << bit;
         const uint2 edge = edges_from[i + stride * (bit >> 1)];
-        found_count += raise(back ? backward : forward, changed, now.level + 1u, order, hops, back ? edge.y : edge.x, back ? edge.x : edge.y);
+        found_count += raise(back ? backward : forward, changed, now.level + 1u, order, back ? edge.y : edge.x, back ? edge.x : edge.y);
     }
 }
 % else:
@@ -117,9 +116,9 @@ for (ulong begin = (LANE_GROUP * now.members + member) * LANES + lane_id(); begi
     for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
         const uint2 edge = edges_from[i];
         if (least == 0 || changed[edge.x] >= least)
-            found_count += raise(forward, changed, now.level + 1u, order, hops, edge.x, edge.y);
+            found_count += raise(forward, changed, now.level + 1u, order, edge.x, edge.y);
         if (least == 0 || changed[edge.y] >= least)
-            found_count += raise(backward, changed, now.level + 1u, order, hops, edge.y, edge.x);
+            found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
     }
 </%tiles:each_tile>
 % endif

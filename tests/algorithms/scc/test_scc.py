@@ -278,7 +278,7 @@ def test_near_repetitions_are_for_what_changes_much(device, monkeypatch):
 
 @pytest.mark.parametrize("begin", [1, 2])
 def test_near_repetitions_of_awkward_shapes(begin, intel, monkeypatch):
-    """One round and no chains, over and over, among repetitions of few rounds."""
+    """One round, over and over, among repetitions of few rounds."""
     monkeypatch.setattr(signatures, "FEW_FOUND", 0)
     monkeypatch.setattr(signatures, "NEAR_FROM", begin)
     monkeypatch.setattr(signatures, "SIGNATURE_ROUNDS", Constant("", "", neutral=1))

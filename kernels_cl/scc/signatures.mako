@@ -85,33 +85,8 @@ static inline uint row_of(__global const offset_t *indptr, const uint n, const u
 }
 </%def>
 
-## Once over all edges, in both directions. Few edges matter in most rounds, so a round takes as long as looks at
-## `changed` do: where edges are shared evenly, each lane has some of them under way at once, and reads those
-## that matter again.
+## Once over all edges, in both directions.
 <%def name="spread(tile)">
-% if config.distribution == "static":
-const uint stride = GROUP_LANES * now.members * LANES;
-for (ulong begin = (LANE_GROUP * now.members + member) * LANES + lane_id(); begin < now.length; begin += (ulong)stride * ${batch}u) {
-    const uint i = (uint)begin;
-    uint matter = 0;   // a bit for each way along each edge
-    % for k in range(batch):
-    const int mine${k} = (ulong)stride * ${k}u < now.length - begin;
-    const uint2 edge${k} = edges_from[mine${k} ? i + stride * ${k}u : i];
-    % endfor
-    % for k in range(batch):
-    const uint tail${k} = least ? changed[edge${k}.x] : 0u, head${k} = least ? changed[edge${k}.y] : 0u;
-    % endfor
-    % for k in range(batch):
-    if (mine${k}) matter |= (uint)(tail${k} >= least) << ${2 * k} | (uint)(head${k} >= least) << ${2 * k + 1};
-    % endfor
-    while (matter) {
-        const uint bit = 31u - clz(matter), back = bit & 1u;
-        matter ^= 1u << bit;
-        const uint2 edge = edges_from[i + stride * (bit >> 1)];
-        found_count += raise(back ? backward : forward, changed, now.level + 1u, order, back ? edge.y : edge.x, back ? edge.x : edge.y);
-    }
-}
-% else:
 <%tiles:each_tile count="now.length" size="${tile}">
     for (uint i = tile_begin + lane_id(); i < tile_end; i += LANES) {
         const uint2 edge = edges_from[i];
@@ -121,7 +96,6 @@ for (ulong begin = (LANE_GROUP * now.members + member) * LANES + lane_id(); begi
             found_count += raise(backward, changed, now.level + 1u, order, edge.y, edge.x);
     }
 </%tiles:each_tile>
-% endif
 </%def>
 
 ## Edges from vertices that no edge enters, or to those that none leaves, go; the others say so of

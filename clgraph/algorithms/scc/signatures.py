@@ -45,7 +45,6 @@ PAYLOAD = {
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 LIST_SPAN = 16  # neighbouring edges of one lane
-BATCH, CPU_BATCH = 4, 1  # edges that a lane looks at together
 HOPS = 8  # of a chain of signatures that one look follows
 # Near repetitions: how often patience grows before, their rounds as parts of those of the first, and
 # that one edge in so many must go for another of the same. 64 left so many cycles of a comb of a
@@ -137,7 +136,6 @@ class Signatures:
             payload=PAYLOAD,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
-            batch=CPU_BATCH if traits.is_cpu else BATCH,
             hops=HOPS,
             few_found=FEW_FOUND,
             few_room=FEW_ROOM,

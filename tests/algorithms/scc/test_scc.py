@@ -229,7 +229,7 @@ def test_few_changes_are_followed_by_one_group(device, monkeypatch):
 
 @pytest.mark.parametrize(
     "limits",
-    [{"FEW_ROOM": 8}, {"MOST_LINKS": 1}, {"FEW_EVERY": 1, "FEW_LEAST": 0}, {"CPU_BATCH": 3}],
+    [{"FEW_ROOM": 8}, {"MOST_LINKS": 1}, {"FEW_EVERY": 1, "FEW_LEAST": 0}],
     ids=lambda limits: "-".join(limits).lower(),
 )
 def test_what_one_group_has_no_room_for_is_left_to_all(limits, intel, monkeypatch):

@@ -49,7 +49,7 @@ ${rows.lengths()}\
     <%share:each_item count="n">
         const uint v = item;
         const offset_t row = ${rows.begin("v")}, row_end = ${rows.past("v")};
-        if (row < row_end) join_by(parent, v, indices[from_end ? row_end - 1 : row], 0);
+        if (row < row_end) join_by(parent, v, indices[from_end ? row_end - 1 : row], ${int(not hubs)});
     </%share:each_item>
 }
 

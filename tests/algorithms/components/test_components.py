@@ -52,16 +52,17 @@ def test_no_launch_but_those_that_wait_for_all(device, monkeypatch):
 
 
 @on_both
-def test_a_few_vertices_join_before_the_others(device, monkeypatch):
-    """By two launches more, for nothing but time: on processors none do unless told so."""
-    for name in ("mixed", "comb", "random", "grid"):
-        launches = []
-        for share in (2**32, 3):
-            monkeypatch.setattr(module, "CPU_EARLY_SHARE", share)
-            result = cg.connected_components(small(name), device=device)
-            check_components(small(name), result, "weak")
-            launches.append(result.stats.launches)
-        assert launches[1] == launches[0] + 2
+def test_paths_are_shortened_where_no_hubs_are(device, monkeypatch):
+    """For nothing but time."""
+    for name, hubs in (("star-out", True), ("hub", True), ("grid", False), ("no-edges", False)):
+        plan = cg.ConnectedComponents(small(name), device=device)
+        assert plan.config["hubs"] == hubs
+        monkeypatch.setattr(module, "has_hubs", lambda _, hubs=hubs: not hubs)
+        other = cg.ConnectedComponents(small(name), device=device)
+        monkeypatch.undo()
+        assert plan.source_hash != other.source_hash
+        for each in (plan, other):
+            check_components(small(name), each.run(), "weak")
 
 
 @on_both

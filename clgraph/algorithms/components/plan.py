@@ -77,7 +77,7 @@ class ConnectedComponents(Plan):
 
     Notes
     -----
-    Compiles and uploads once; `run` only launches, nine kernels without a look in between. Takes
+    Compiles and uploads once; `run` only launches, eight kernels without a look in between. Takes
     8 bytes per vertex of device memory beside the graph, and 4 for every result that has not been
     read. A plan serves one thread at a time; others wait.
 
@@ -129,7 +129,7 @@ class ConnectedComponents(Plan):
         about = SimpleNamespace(rows=layout, wide_offsets=config["wide_offsets"])
         program = load(self.device, "components/components.cl", config=about, **config)
         self.source_hash = program.source_hash
-        names = ("start", "sample", "compress", "commonest", "rest")
+        names = ("start", "sample", "compress", "vote", "rest")
         self._kernels = {name: program.kernel(f"components_{name}") for name in names}
 
     def _allocate(self, progress: Progress | None) -> None:
@@ -203,13 +203,11 @@ class ConnectedComponents(Plan):
         self._launch(log, "start", *rows, parent)
         self._launch(log, "compress", n, parent)
         self._launch(log, "sample", *rows, self._from_end, parent)
-        self._launch(log, "compress", n, parent)
-        self._launch(log, "commonest", parent, n, commonest, groups=1)
+        self._launch(log, "vote", n, parent, commonest)
         self._launch(log, "rest", *rows, commonest, self._skip, parent)
 
-    def _launch(self, log: SweepLog, name: str, *args: Any, groups: int | None = None) -> None:
-        bound = ((), self._stamp)
-        self._sweeper.launch(log, self._kernels[name], *args, groups=groups, bound=bound)
+    def _launch(self, log: SweepLog, name: str, *args: Any) -> None:
+        self._sweeper.launch(log, self._kernels[name], *args, bound=((), self._stamp))
 
 
 def hooking(log: SweepLog, n: int) -> list[dict[str, Any]]:

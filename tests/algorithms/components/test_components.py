@@ -48,7 +48,7 @@ def test_no_launch_but_those_that_wait_for_all(device, monkeypatch):
     for name in SMALL:
         result = cg.connected_components(small(name), device=device)
         check_components(small(name), result, "weak")
-        assert result.stats.launches == (9 if small(name).n else 0)
+        assert result.stats.launches == (8 if small(name).n else 0)
 
 
 @on_both

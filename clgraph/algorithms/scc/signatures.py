@@ -46,9 +46,9 @@ FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
-# Near repetitions: how often patience grows before, their rounds as parts of those of the first, and
-# that one edge in so many must go for another of the same. 64 left so many cycles of a comb of a
-# million vertices that 3,577 rounds followed, 256 so few that 1,262 did.
+# Near repetitions: how often patience grows before, their rounds as parts of those of the first,
+# and that one edge in so many must go for another of the same. 64 left so many cycles of a comb of
+# a million vertices that 3,577 rounds followed, 256 so few that 1,262 did.
 NEAR_FROM, NEAR_PARTS, NEAR_WORTH = 2, (4, 2, 1), 256
 # Of rounds by one group: the most changes in a round before, signatures that wait, edges of a
 # vertex, rounds between those of all (of which each `full_every`-th is whole), and the fewest

@@ -43,7 +43,7 @@ def test_random_graphs(device, graph):
 
 @on_both
 def test_no_launch_but_those_that_wait_for_all(device, monkeypatch):
-    """Issue 17: each launch is microseconds of a run; labels are read at the end of paths instead."""
+    """Issue 17: each is microseconds of a run; labels are read at the end of paths instead."""
     monkeypatch.setattr(number, "ONE_ITEM_VERTICES", 0)
     for name in SMALL:
         result = cg.connected_components(small(name), device=device)

@@ -263,7 +263,7 @@ def test_a_comb_is_contracted_to_a_path(teeth, pocl):
 
 @on_both
 def test_near_repetitions_are_for_what_changes_much(device, monkeypatch):
-    """Where one group does the rounds, they cost little; else those of a comb are ten times fewer."""
+    """Where one group does the rounds, they cost little; else a comb takes far fewer."""
     graph, taken = comb(1000, 5, 4), []
     for found, begin in ((384, 2), (0, 2), (0, 100)):
         monkeypatch.setattr(signatures, "FEW_FOUND", found)

@@ -49,40 +49,47 @@ ${rows.lengths()}\
     <%share:each_item count="n">
         const uint v = item;
         const offset_t row = ${rows.begin("v")}, row_end = ${rows.past("v")};
-        if (row < row_end) join(parent, v, indices[from_end ? row_end - 1 : row]);
+        if (row < row_end) join_by(parent, v, indices[from_end ? row_end - 1 : row], ${int(not hubs)});
     </%share:each_item>
 }
 
-__kernel KERNEL void components_compress(
-    const uint n,
-    __global uint *parent)             // [n] in/out
-{
+<%def name="compress()">
     <%share:each_item count="n">
         const uint v = item;
         parent[v] = root_above(parent, v);
     </%share:each_item>
+</%def>\
+__kernel KERNEL void components_compress(
+    const uint n,
+    __global uint *parent)             // [n] in/out
+{
+    ${compress()}
 }
 
-// The commonest root of a sample of vertices; any other answer would cost time only.
-__kernel KERNEL void components_commonest(
-    __global const uint *restrict parent,       // [n] roots
+// The same, while the first group looks for the commonest root of a sample of vertices; any other answer would cost
+// time only. Nobody joins meanwhile, so it finds the roots above them whether or not paths are short yet.
+__kernel KERNEL void components_vote(
     const uint n,
+    __global uint *parent,                      // [n] in/out
     __global uint *commonest)                   // [1] out
 {
     __local uint roots[${samples}];
     __local uint best;
     const uint lid = (uint)get_local_id(0);
-    for (uint i = lid; i < ${samples}u; i += ${group_size}u)
-        roots[i] = parent[(uint)(((ulong)i * 0x9e3779b1ul & 0xfffffffful) * n >> 32)];
-    if (lid == 0) best = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lid; i < ${samples}u; i += ${group_size}u) {
-        uint count = 0;
-        for (uint k = 0; k < ${samples}u; ++k) count += roots[k] == roots[i];
-        atomic_max(&best, count * ${samples}u + i);
+    if (get_group_id(0) == 0) {
+        for (uint i = lid; i < ${samples}u; i += ${group_size}u)
+            roots[i] = root_above(parent, (uint)(((ulong)i * 0x9e3779b1ul & 0xfffffffful) * n >> 32));
+        if (lid == 0) best = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = lid; i < ${samples}u; i += ${group_size}u) {
+            uint count = 0;
+            for (uint k = 0; k < ${samples}u; ++k) count += roots[k] == roots[i];
+            atomic_max(&best, count * ${samples}u + i);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid == 0) commonest[0] = roots[best % ${samples}u];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid == 0) commonest[0] = roots[best % ${samples}u];
+    ${compress()}
 }
 
 // All edges of vertices outside the tree that may be skipped; long rows by all lanes.

@@ -16,11 +16,21 @@ ${group.named("add", "uint")}
 #define COMPONENT_MASK ${0xFFFFFFFF ^ COMPONENT_KNOWN}u
 
 % if smallest:
-// The representative is the smallest member already.
+// Smaller and smaller representatives lead to the smallest member, which alone is its own.
 #define FIRST_OF(v) (component[v] & COMPONENT_MASK)
 % else:
 #define FIRST_OF(v) leader[component[v] & COMPONENT_MASK]
 % endif
+
+static inline uint member_of(__global const uint *component, const uint v) {
+    uint member = component[v] & COMPONENT_MASK;
+    % if smallest:
+    for (uint above = component[member] & COMPONENT_MASK; above < member; above = component[member] & COMPONENT_MASK)
+        member = above;
+    % endif
+    return member;
+}
+
 #define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 
 __kernel KERNEL void number_clear(
@@ -59,30 +69,26 @@ __kernel KERNEL void number_fold(
     </%scan:chunk_fold>
 }
 
-__kernel KERNEL void number_totals(
-    __global uint *totals,                      // [groups] in/out
-    const uint groups,
-    __global uint *total)                       // [1] out
-{
-    ${lanes.setup()}
-    ${group.setup()}
-    <%scan:scan_totals name="add" type="uint" count="groups" totals="totals" total="total" />
-}
-
 __kernel KERNEL void number_rank(
     __global const uint *restrict component,    // [n]
     __global const uint *restrict leader,        // [n]
     const uint n,
     const uint chunk,
     __global const uint *restrict totals,       // [groups]
-    __global uint *rank)                        // [n] out, of the first vertices
+    __global uint *rank,                        // [n] out, of the first vertices
+    __global uint *total)                       // [1] out
 {
     ${lanes.setup()}
     ${group.setup()}
-    <%scan:chunk_scan name="add" type="uint" index="uint" count="n" chunk="chunk" items="${items}" totals="totals">
+    // Each group adds up the totals before its own, which takes less time than a launch that scans them.
+    uint sum_before = 0;
+    for (uint i = (uint)get_local_id(0); i < (uint)get_group_id(0); i += ${group_size}u) sum_before += totals[i];
+    const uint firsts_before = group_reduce_add(sum_before);
+    <%scan:chunk_scan name="add" type="uint" index="uint" count="n" chunk="chunk" items="${items}">
         <%def name="load(i)">(uint)(FIRST_OF(${i}) == ${i})</%def>
-        <%def name="store(i, before, x)">if (${x}) rank[${i}] = ${before};</%def>
+        <%def name="store(i, before, x)">if (${x}) rank[${i}] = firsts_before + ${before};</%def>
     </%scan:chunk_scan>
+    if (get_global_id(0) == get_global_size(0) - 1) *total = firsts_before + carry;
 }
 
 __kernel KERNEL void number_labels(
@@ -94,7 +100,7 @@ __kernel KERNEL void number_labels(
 {
     <%share:each_item count="n">
         const uint v = item;
-        labels[v] = (int)rank[FIRST_OF(v)];
+        labels[v] = (int)rank[${'member_of(component, v)' if smallest else 'FIRST_OF(v)'}];
     </%share:each_item>
 }
 
@@ -109,7 +115,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void number_by_one_item(
     uint count = 0;
     for (uint v = 0; v < n; ++v) rank[v] = n;
     for (uint v = 0; v < n; ++v) {
-        const uint representative = component[v] & COMPONENT_MASK;
+        const uint representative = member_of(component, v);
         uint label = rank[representative];
         if (label == n) label = rank[representative] = count++;
         labels[v] = (int)label;

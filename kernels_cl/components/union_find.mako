@@ -31,14 +31,23 @@ static inline uint root_above(const __global uint *parent, const uint v) {
     return root;
 }
 
-static inline void join(__global uint *parent, const uint u, const uint v) {
-    uint a = find_root(parent, u), b = find_root(parent, v);
+// `shorten`, a constant: whether to shorten paths on the way. Where trees are flat and very many come to the same
+// roots, their stores to the same few words take longer than they save.
+static inline void join_by(__global uint *parent, const uint u, const uint v, const int shorten) {
+    uint a = shorten ? find_root(parent, u) : root_above(parent, u);
+    uint b = shorten ? find_root(parent, v) : root_above(parent, v);
     while (a != b) {
         const uint high = a > b ? a : b, low = a > b ? b : a;
-        const uint met = atomic_cmpxchg(&parent[high], high, low);
+        uint met = load_relaxed(parent + high);
+        if (met == high) met = atomic_cmpxchg(&parent[high], high, low);
         if (met == high) return;
-        a = met;
+        // Others wait for the same word: from here on by loads, which do not queue up as atomics do.
+        a = root_above(parent, met);
         b = low;
     }
+}
+
+static inline void join(__global uint *parent, const uint u, const uint v) {
+    join_by(parent, u, v, 1);
 }
 </%def>

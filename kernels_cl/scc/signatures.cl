@@ -9,6 +9,7 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="record" file="/scc/record.mako"/>
 <%namespace name="signatures" file="/scc/signatures.mako"/>
+<%namespace name="few" file="/scc/few.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
 //
 // Every live vertex holds the greatest priority that is known to reach it (`forward`) and that it is
@@ -27,6 +28,14 @@
 // be run again from the beginning whenever they were given up.
 // Then the vertex of greatest priority completes its component in every region, and as priorities
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
+//
+// Small cycles on a long way hide from this: priorities come past them from afar, and chains of signatures
+// end in whatever hangs on the way. So where rounds get nowhere in which many change, near repetitions follow, of very few
+// rounds with priorities drawn anew, in which the greatest of a neighbourhood contracts the cycles it lies on, and
+// each is followed by trimming. They go on while they pay, then with more rounds, for longer cycles. What they
+// leave of a long way is a path.
+//
+// Where few signatures change in a round, one group goes on from those: see /scc/few.mako.
 //
 // A signature names a vertex, whose own signature is as good: PROPAGATE follows such chains, which takes
 // it along paths in steps that double. Most rounds look only at edges one end of which has changed
@@ -51,8 +60,12 @@ ${stage.declarations()}
 
 ${stage.constants(stages, "u")}\
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
-// Rounds that a repetition may take: the stage word's `stretch` is how often patience was doubled twice.
-#define ROUNDS(stretch) (${rounds}u << min(2u * (stretch), 26u))
+// Rounds that a repetition may take, by the stage word's `stretch`, which rises where they were too few: near ones
+// are doubled, others doubled twice.
+#define NEAR(stretch) ((stretch) - ${near_from}u < ${len(near_rounds)}u)
+#define NEAR_ROUNDS(stretch) (${"".join(f"(stretch) == {near_from + k}u ? {r}u : " for k, r in enumerate(near_rounds[:-1]))}${near_rounds[-1]}u)
+#define FAR_ROUNDS(stretch) (${rounds}u << min(2u * ((stretch) - ((stretch) < ${near_from}u ? 0u : ${len(near_rounds)}u)), 26u))
+#define ROUNDS(stretch) (NEAR(stretch) ? NEAR_ROUNDS(stretch) : FAR_ROUNDS(stretch))
 #define FIRST_FACTOR ${factors[0]}u
 #define LAST_FACTOR ${factors[1]}u
 #define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
@@ -78,6 +91,7 @@ ${stage.parameters()}\
     ${record.begin()}
     ${stage.setup()}
     ${queue.setup()}
+    ${few.setup()}
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     const stage_t first_stage = stage_first(PREPARE);
@@ -89,9 +103,12 @@ ${stage.parameters()}\
         ${next_stage()}
     </%def>
     <%def name="settle()">
-        ${record.settle("now.length", "now.mode", "given_up")}
+        ${record.settle("now.length", "now.few ? 1u << 8 | LIST : now.mode", "given_up")}
     </%def>
     <%def name="by_one_group()">
+        % if "PROPAGATE" in rendered:
+        ${few.rounds()}
+        % endif
     </%def>
     </%stage:run>
 }
@@ -108,7 +125,7 @@ ${stage.parameters()}\
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
                 forward[v] = backward[v] = priority_of(plain, v);
-                changed[v] = region[v] = 0;
+                changed[v] = region[v] = first[2u * v] = first[2u * v + 1u] = 0;
                 const ulong product = (ulong)(indptr[v + 1] - indptr[v]) * (ulong)(in_indptr[v + 1] - in_indptr[v]);
                 const ulong key = (product < 0xffffffffu ? product : 0xfffffffful) << 32 | v;
                 if (component[v] & COMPONENT_KNOWN) continue;
@@ -136,7 +153,9 @@ ${stage.parameters()}\
     }
     % endif
     % if "PROPAGATE" in rendered:
-    if (now.mode == PROPAGATE) {
+    if (now.mode == PROPAGATE && now.few) {
+        ${few.collect(edge_tile)}
+    } else if (now.mode == PROPAGATE) {
         uint found_count = 0;
         const uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
         ${signatures.spread(edge_tile)}
@@ -152,6 +171,7 @@ ${stage.parameters()}\
                     const uint f = forward[v], b = backward[v];
                     if (f == b) component[v] = vertex_of(order, f);
                     region[v] = at_rest ? region_hash(f, b) : 0u;
+                    first[2u * v] = first[2u * v + 1u] = 0;
                 }
             }
         </%tiles:each_tile>
@@ -201,31 +221,45 @@ ${stage.parameters()}\
         const int marked = now.mode == TRIM && now.level == 0;
         const uint least = now.mode == LIST ? m / ${trim_entry}u : now.length / ${trim_worth}u;
         const uint gone = (now.mode == LIST ? m : now.length) - queued;
-        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : PROPAGATE;
+        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : now.stretch ? INIT : PROPAGATE;
         next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
         next.queue ^= 1;
         next.length = queued;
     } else if (now.mode == REMOVE) {
         // A repetition that kept most edges though it was cut short goes on, or is followed by a
-        // longer one.
-        const int over = now.at_rest || queued / 7u <= now.length / 8u;
-        const uint impatient = !now.at_rest && queued / 3u > now.length / 4u;
-        next.repetition = (next.repetition + (uint)over) & 0xffffu;
+        // longer one; near ones are repeated as long as they pay.
+        const int near = NEAR(now.stretch);
+        const uint gone = now.length - queued;
+        const uint impatient = !now.at_rest && (near ? gone <= now.length / ${near_worth}u : queued / 3u > now.length / 4u);
         next.stretch = min(next.stretch + impatient, 255u);
+        // Where few signatures change, rounds are those of one group and cost little.
+        if (!near && NEAR(next.stretch) && now.linked) next.stretch = ${near_from + len(near_rounds)}u;
+        const int over = now.at_rest || near || NEAR(next.stretch) || queued / 7u <= now.length / 8u;
+        next.repetition = (next.repetition + (uint)over) & 0xffffu;
         next.queue ^= 1;
         next.length = queued;
         next.at_rest = 0;
-        next.mode = queued == 0 ? MODE_DONE : over ? INIT : PROPAGATE;
+        next.linked = 0;
+        next.level = near ? 0u : now.level;
+        // What near repetitions contracted may hang on nothing now. At rest, `region` holds no stamps.
+        next.mode = queued == 0 ? MODE_DONE : near && !now.at_rest ? TRIM : over ? INIT : PROPAGATE;
     } else if (now.mode == INIT) {
         next.level = 0;
         next.mode = PROPAGATE;
+    } else if (now.mode == PROPAGATE && now.few) {
+        next.few = 0;
+        next.linked = 1;
     } else if (now.mode == PROPAGATE) {
         next.level += 1;
         next.at_rest = queued == 0;
-        next.mode = queued == 0 || next.level >= ROUNDS(now.stretch) ? DETECT : PROPAGATE;
+        const uint most = ROUNDS(now.stretch);
+        next.mode = queued == 0 || next.level >= most ? DETECT : PROPAGATE;
+        // Edges are linked where that saves more rounds than it takes.
+        next.few = next.mode == PROPAGATE && !NEAR(now.stretch) && queued <= ${few_found}u && (now.linked || most - next.level >= ${few_least}u);
     } else {
         next.mode = REMOVE;
     }
+    if (now.mode == PREPARE) waiting[0] = 0u;
     if (now.mode == PREPARE || now.mode == INIT) {
         // The pivot stands out among the priorities that the stage has drawn.
         const uint pivot = root_of(component, (uint)*pivot_key);
@@ -238,5 +272,5 @@ ${stage.parameters()}\
     if (next.mode == MODE_DONE) *pivot_key = 0;
     const int done = next.mode == MODE_DONE, pause = !done && work > budget;
     next.leave = done || pause;
-    stage_by_one_group = 0;
+    stage_by_one_group = now.few && !next.leave;
 </%def>

@@ -30,14 +30,14 @@ class Numbering:
     n : int
         Vertices, at least one.
     smallest : bool
-        Whether the representative of a component is its smallest member already.
+        Whether the representative of a component is its smallest member, or leads there by
+        representatives that are smaller and smaller.
     """
 
     def __init__(self, device: Device, memory: Memory, n: int, *, smallest: bool) -> None:
         self._n = np.uint32(n)
         self._sweeper = Sweeper(device, n)
         self._chunk = np.uint32(self._sweeper.chunk)
-        self._groups = np.uint32(self._sweeper.groups)
         program = load(
             device,
             "components/number.cl",
@@ -47,7 +47,7 @@ class Numbering:
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )
         self._by_one_item = device.traits.is_cpu and n <= ONE_ITEM_VERTICES
-        names = ("clear", "first", "fold", "totals", "rank", "labels", "by_one_item")
+        names = ("clear", "first", "fold", "rank", "labels", "by_one_item")
         self._kernels = {name: program.kernel(f"number_{name}") for name in names}
         self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
         self._rank = memory.allocate("component_ranks", n, np.uint32)
@@ -80,8 +80,8 @@ class Numbering:
             self._launch(log, "clear", n, first)
             self._launch(log, "first", component, n, first, given=(0,))
         self._launch(log, "fold", component, first, n, chunk, totals, given=(0,))
-        self._launch(log, "totals", totals, self._groups, self._count, groups=1)
-        self._launch(log, "rank", component, first, n, chunk, totals, self._rank, given=(0,))
+        numbered = (self._rank, self._count)
+        self._launch(log, "rank", component, first, n, chunk, totals, *numbered, given=(0,))
         self._launch(log, "labels", component, first, self._rank, n, labels, given=(0, 4))
 
     def _launch(
@@ -90,8 +90,7 @@ class Numbering:
         name: str,
         *args: Allocation | np.generic,
         given: tuple[int, ...] = (),
-        groups: int | None = None,
     ) -> None:
         """Launch a kernel; the arguments in the places `given` are the caller's, others ours."""
         bound = (given, self._stamp)
-        self._sweeper.launch(log, self._kernels[name], *args, groups=groups, bound=bound)
+        self._sweeper.launch(log, self._kernels[name], *args, bound=bound)

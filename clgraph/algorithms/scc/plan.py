@@ -100,7 +100,7 @@ class SCC(Plan):
     `ConnectedComponents` where neither trimming, forward-backward steps nor a finish are asked for.
     On a CPU, "auto" is a depth-first search by one work-item, O(n + m), with 32 bytes per vertex
     beside the graph. On other devices it is the propagation of two-sided signatures, O((n + m)
-    log n) expected where chains of signatures are short, with 48 bytes per vertex and 16 per edge;
+    log n) expected where chains of signatures are short, with 56 bytes per vertex and 16 per edge;
     it needs the transpose, which is built once and kept with the graph. Every result that has not
     been read takes 4 bytes per vertex more. Vertices without edges in or out are left out of the
     signatures, and if that leaves out one edge in four, edges are trimmed as long as one in eight

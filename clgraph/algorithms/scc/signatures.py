@@ -31,19 +31,29 @@ __all__ = ["MOST_EDGES", "Signatures"]
 
 STAGES = ("PREPARE", "LIST", "TRIM", "PROPAGATE", "DETECT", "REMOVE", "INIT")
 # Of a stage: which list, whether no signature changed; the repetition, how often its rounds were
-# too few, and the round.
+# too few, whether one group goes on from what changed, whether edges are linked, and the round.
 PAYLOAD = {
     "queue": 1,
     "at_rest": 1,
     "length": 32,
     "repetition": 16,
     "stretch": 8,
+    "few": 1,
+    "linked": 1,
     "level": 32,
 }
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
 MOST_EDGES = 2**32 - QUEUE_SLACK  # fewer than which a list numbers with 32 bits
 LIST_SPAN = 16  # neighbouring edges of one lane
 HOPS = 8  # of a chain of signatures that one look follows
+# Near repetitions: how often patience grows before, their rounds as parts of those of the first,
+# and that one edge in so many must go for another of the same. 64 left so many cycles of a comb of
+# a million vertices that 3,577 rounds followed, 256 so few that 1,262 did.
+NEAR_FROM, NEAR_PARTS, NEAR_WORTH = 2, (4, 2, 1), 256
+# Of rounds by one group: the most changes in a round before, signatures that wait, edges of a
+# vertex, rounds between those of all (of which each `full_every`-th is whole), and the fewest
+# rounds to come that edges are linked for.
+FEW_FOUND, FEW_ROOM, MOST_LINKS, FEW_EVERY, FEW_LEAST = 384, 1024, 32, 4, 8
 
 
 class Signatures:
@@ -56,7 +66,7 @@ class Signatures:
     device : Device
         Where.
     memory : Memory
-        What to allocate from; 16 bytes per vertex and 16 per edge.
+        What to allocate from; 24 bytes per vertex and 16 per edge.
     graphs : pair of ResidentGraph
         The graph and its transpose on that device.
     n, m : int
@@ -101,6 +111,9 @@ class Signatures:
         table.array("uint", "backward", n, "[n]", "shared")
         table.array("uint", "region", n, "[n]")
         table.array("uint", "changed", n, "[n] 1 + the round of the last change", "shared")
+        first = "[2 n] 1 + the edge that a vertex's list out, or in, begins with; 0 for none"
+        table.array("uint", "first", 2 * n, first, "shared")
+        table.array("uint", "waiting", 1 + FEW_ROOM, "[1 + few_room] how many, and which", "shared")
         table.array("uint2", "edges_even", m + QUEUE_SLACK, "[m + slack]")
         table.array("uint2", "edges_odd", m + QUEUE_SLACK, "[m + slack]")
         table.upload(
@@ -110,7 +123,7 @@ class Signatures:
             "[1] degree product, then vertex; 0 on entry",
             "shared",
         )
-        self._log = StageLog(table, STAGES, ("signatures",))
+        self._log = StageLog(table, STAGES, ("signatures", "few"))
         one_item = resolved.group_size == 1
         rounds = SIGNATURE_ROUNDS.on(traits)
         self._stages = compile_stages(
@@ -124,7 +137,16 @@ class Signatures:
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,
+            few_found=FEW_FOUND,
+            few_room=FEW_ROOM,
+            most_links=MOST_LINKS,
+            few_every=FEW_EVERY * rounds,
+            few_least=FEW_LEAST,
+            few_work=ROUND_EDGES.on(traits) // 2,
             rounds=rounds,
+            near_from=NEAR_FROM,
+            near_rounds=[max(rounds // part, 1) for part in NEAR_PARTS],
+            near_worth=NEAR_WORTH,
             trim_entry=TRIM_ENTRY.on(traits),
             trim_worth=TRIM_WORTH.on(traits),
             full_every=rounds,

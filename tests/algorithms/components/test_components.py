@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from searches import EMULATED_RUNTIMES, MIXED
 
 import clgraph as cg
+from clgraph.algorithms.components import number
+from clgraph.algorithms.components import plan as module
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 REAL = dict(bundled_graphs())
@@ -37,6 +39,30 @@ def test_emulated_lanes(name, device):
 @settings(max_examples=60)
 def test_random_graphs(device, graph):
     check_components(graph, cg.connected_components(graph, device=device), "weak")
+
+
+@on_both
+def test_no_launch_but_those_that_wait_for_all(device, monkeypatch):
+    """Issue 17: each is microseconds of a run; labels are read at the end of paths instead."""
+    monkeypatch.setattr(number, "ONE_ITEM_VERTICES", 0)
+    for name in SMALL:
+        result = cg.connected_components(small(name), device=device)
+        check_components(small(name), result, "weak")
+        assert result.stats.launches == (8 if small(name).n else 0)
+
+
+@on_both
+def test_paths_are_shortened_where_no_hubs_are(device, monkeypatch):
+    """For nothing but time."""
+    for name, hubs in (("star-out", True), ("hub", True), ("grid", False), ("no-edges", False)):
+        plan = cg.ConnectedComponents(small(name), device=device)
+        assert plan.config["hubs"] == hubs
+        monkeypatch.setattr(module, "has_hubs", lambda _, hubs=hubs: not hubs)
+        other = cg.ConnectedComponents(small(name), device=device)
+        monkeypatch.undo()
+        assert plan.source_hash != other.source_hash
+        for each in (plan, other):
+            check_components(small(name), each.run(), "weak")
 
 
 @on_both

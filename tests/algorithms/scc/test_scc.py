@@ -14,6 +14,7 @@ from digraphs import (
     SMALL,
     chain_of_cycles,
     check_components,
+    comb,
     cycle,
     dag,
     different_presets,
@@ -31,6 +32,7 @@ import clgraph as cg
 from clgraph.algorithms.scc import plan as module
 from clgraph.algorithms.scc import signatures
 from clgraph.algorithms.scc import stages as scc_stages
+from clgraph.device.hardware.measured import Constant
 from clgraph.engine.choose import resolve
 from clgraph.engine.driver import FLAG_STEPPED
 
@@ -197,6 +199,96 @@ def test_a_launch_pauses_and_the_next_goes_on(preset, device, monkeypatch):
         check_components(small(name), result)
         assert result.stats.mode == "persistent"
         assert result.stats.launches >= result.stats.levels
+
+
+def rounds_of(stats):
+    """Rounds of signatures that all groups took part in, and those of one group alone."""
+    taken = {"signatures": 0, "few": 0}
+    for step in stats.steps:
+        if step["step"] == "propagate":
+            taken[step["phase"]] += step["rounds"]
+    return taken["signatures"], taken["few"]
+
+
+@on_both
+def test_few_changes_are_followed_by_one_group(device, monkeypatch):
+    """Most rounds of deep graphs change little; without, all groups do several times as many."""
+    few = signatures.FEW_FOUND
+    for graph in (comb(200, 4, 6), chain_of_cycles(1000, 2, 3)):
+        taken = []
+        for found in (few, 0):
+            monkeypatch.setattr(signatures, "FEW_FOUND", found)
+            result = cg.scc(graph, config="signatures", device=device)
+            check_components(graph, result)
+            taken.append(rounds_of(result.stats))
+        (by_all, alone), (without, none) = taken
+        assert alone > 5 * by_all
+        assert without > 2 * by_all
+        assert none == 0
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"FEW_ROOM": 8}, {"MOST_LINKS": 1}, {"FEW_EVERY": 1, "FEW_LEAST": 0}],
+    ids=lambda limits: "-".join(limits).lower(),
+)
+def test_what_one_group_has_no_room_for_is_left_to_all(limits, intel, monkeypatch):
+    """Whether signatures that wait are too many or rows too long, none is forgotten."""
+    for name, value in limits.items():
+        monkeypatch.setattr(signatures, name, value)
+    for name in ("comb", "grid", "random", "chain-of-2-cycles", "star-out", "mixed-one-way"):
+        check_components(small(name), cg.scc(small(name), config="signatures", device=intel))
+
+
+def modelled_ms(stats):
+    """What stages take on a card: a barrier of all or of one group, and a look at each edge."""
+    took = 0.0
+    for step in stats.steps:
+        alone = step["phase"] == "few" and step["step"] == "propagate"
+        took += step["rounds"] * (2e-3 if alone else 5e-3 + 16 * step["items"] / 3e9)
+    return took
+
+
+@pytest.mark.parametrize("teeth", [10**4, slow(10**5)], ids=["small", "million"])
+def test_a_comb_is_contracted_to_a_path(teeth, pocl):
+    """Issue 17: a comb of a million vertices in 50 ms, which the sequential search took 1,200 for.
+
+    Its cycles hide one another from priorities that come from afar.
+    """
+    result = cg.scc(comb(teeth, 5, 4), config="signatures", device=pocl)
+    assert result.count == 2 * teeth
+    assert result.stats.steps[-1]["phase"] != "sequential"
+    assert modelled_ms(result.stats) < (50 if teeth > 10**4 else 10)
+
+
+@on_both
+def test_near_repetitions_are_for_what_changes_much(device, monkeypatch):
+    """Where one group does the rounds, they cost little; else a comb takes far fewer."""
+    graph, taken = comb(1000, 5, 4), []
+    for found, begin in ((384, 2), (0, 2), (0, 100)):
+        monkeypatch.setattr(signatures, "FEW_FOUND", found)
+        monkeypatch.setattr(signatures, "NEAR_FROM", begin)
+        result = cg.scc(graph, config="signatures", device=device)
+        check_components(graph, result)
+        taken.append(rounds_of(result.stats)[0])
+        trimmed = any(step["step"] == "trim" for step in result.stats.steps)
+        assert trimmed == (found == 0 and begin == 2)
+    assert taken[2] > 3 * taken[1]
+
+
+@pytest.mark.parametrize("begin", [1, 2])
+def test_near_repetitions_of_awkward_shapes(begin, intel, monkeypatch):
+    """One round, over and over, among repetitions of few rounds."""
+    monkeypatch.setattr(signatures, "FEW_FOUND", 0)
+    monkeypatch.setattr(signatures, "NEAR_FROM", begin)
+    monkeypatch.setattr(signatures, "SIGNATURE_ROUNDS", Constant("", "", neutral=1))
+    trimmed = 0
+    mixed = [random_digraph(n, 2, n) for n in (2, 3, 10, 1000)]
+    for graph in [*map(small, SMALL), *mixed]:
+        result = cg.scc(graph, config="signatures", device=intel)
+        check_components(graph, result)
+        trimmed += any(step["step"] == "trim" for step in result.stats.steps[3:])
+    assert trimmed > 5
 
 
 @pytest.mark.parametrize("stages", [1, 3, 9, 30, 60])

@@ -27,14 +27,44 @@ def checksum(labels):
     return zlib.crc32(np.ascontiguousarray(labels, np.int32).tobytes())
 
 
+def _planted(rng, groups, size, *, edges, across):
+    """Draw ends of edges within groups of vertices, and of others anywhere."""
+    group = rng.integers(0, groups, edges)
+    inner = [group * size + rng.integers(0, size, edges) for _ in range(2)]
+    return [np.concatenate([one, rng.integers(0, groups * size, across)]) for one in inner]
+
+
+@cache
+def small_graphs():
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 200, (2, 900))
+    both = {"directed": False, "symmetrize": True}
+    planted = _planted(rng, 8, 40, edges=2500, across=500)
+    return {
+        "kron": cg.generate.kron(8, 8, seed=1),
+        "planted": cg.from_edges(*planted, n=320, dedup=True, **both),
+        "star": cg.generate.star(700),  # a row longer than tables in local memory hold
+        "whole": cg.from_edges(*ends, rng.integers(1, 9, 900), n=205, **both),  # loops, parallels
+        "real": cg.from_edges(*ends, rng.random(900), n=205, **both),
+        "edgeless": cg.from_edges([], [], n=3, directed=False),
+        "loop": cg.from_edges([1], [1], n=3, directed=False),
+        "pair": cg.from_edges([0], [1], **both),
+        "nothing": cg.from_edges([], [], n=0, directed=False),
+        "weightless": cg.from_edges([0, 1], [1, 2], [0, 0], n=3, **both),
+    }
+
+
+@cache
+def on_pocl(kind, name):
+    return getattr(cg, kind)(small_graphs()[name], seed=5, device="pocl")
+
+
 @cache
 def large_graphs():
     rng = np.random.default_rng(3)
     ends = rng.integers(0, 3000, (2, 20_000))
     both = {"directed": False, "symmetrize": True}
-    parts = rng.integers(0, 60, 40_000)
-    inner = [parts * 50 + rng.integers(0, 50, 40_000) for _ in range(2)]
-    planted = [np.concatenate([one, rng.integers(0, 3000, 8000)]) for one in inner]
+    planted = _planted(rng, 60, 50, edges=40_000, across=8000)
     return {
         "kron": cg.generate.kron(15, seed=1),
         "planted": cg.from_edges(*planted, n=3000, **both),

@@ -21,6 +21,7 @@ from clgraph.device import device as find_device
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 caches = importlib.import_module("caches")
 card = importlib.import_module("card")
+leftovers = importlib.import_module("leftovers")
 runtimes = importlib.import_module("runtimes")
 shares = importlib.import_module("shares")
 # Before any test imports networkx, which looks for backends then.
@@ -256,6 +257,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         slow |= set(marker.args)
     known = [pytest.param(spec, marks=[pytest.mark.slow] * (spec in slow)) for spec in specs]
     metafunc.parametrize("device", known, indirect=True, scope="session")
+
+
+@pytest.fixture(autouse=True)
+def _as_found() -> Generator[None]:
+    """Fail a test that leaves what others see changed: first by name, and so the last to end."""
+    before, working = leftovers.found(), leftovers.workers()
+    yield
+    changed = leftovers.changes(before)
+    assert not changed, "left behind: " + "; ".join(changed)
+    assert leftovers.have_ended(working), f"left at work: {leftovers.workers() - working}"
 
 
 @pytest.fixture(autouse=True)

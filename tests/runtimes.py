@@ -32,6 +32,9 @@ POCL = ("pocl-binary-distribution", "libpocl")
 INTEL = ("intel-opencl-rt", "libintelocl.so")
 # Reports of one kind can use up the error limit before another is printed: a process for each.
 OCLGRIND_CHECKS = ("DATA_RACES", "UNINITIALIZED")
+# Of wall clock, for children that should never hang, so that they are ended before their test is.
+# Some take 5 s of a processor, and fifty times as long beside other work.
+LIMIT_S = 270
 
 Script = str | Path
 
@@ -106,7 +109,7 @@ def clean_environment(**changes: str) -> dict[str, str]:
 
 
 def run_python(
-    script: Script, *arguments: str, env: dict[str, str] | None = None, timeout: float = 120
+    script: Script, *arguments: str, env: dict[str, str] | None = None, timeout: float = LIMIT_S
 ) -> subprocess.CompletedProcess[str]:
     """Run a script in a child process and demand exit status 0.
 
@@ -132,7 +135,7 @@ def run_python(
 
 
 def run_under_pocl_threads(
-    script: Script, *arguments: str, threads: int = 8, timeout: float = 120
+    script: Script, *arguments: str, threads: int = 8, timeout: float = LIMIT_S
 ) -> subprocess.CompletedProcess[str]:
     """Run a script where PoCL keeps `threads` work-groups resident, however few cores there are."""
     driver_library(*POCL)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from runtimes import POCL, clean_environment, driver_library
+from runtimes import LIMIT_S, POCL, clean_environment, driver_library
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO_LIMIT_S = 10
@@ -22,7 +22,7 @@ def recipe(target: str) -> list[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=True,
     )
     return done.stdout.splitlines()
@@ -52,7 +52,7 @@ def processor_time_of(searches: list[str], caches: Path) -> float:
     for line in searches:
         command = [sys.executable, "-m", "clgraph", *shlex.split(line)[1:]]
         done = subprocess.run(
-            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
         assert "PoCL" in done.stdout or "Portable" in done.stdout
@@ -99,7 +99,7 @@ def test_processes_of_tests_share_compiled_python_and_start_no_threads_of_numpy(
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=True,
     ).stdout.splitlines()
     assert "OPENBLAS_NUM_THREADS=1" in shown

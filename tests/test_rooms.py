@@ -153,7 +153,8 @@ def test_a_search_is_launched_in_six_stops(pocl, monkeypatch):
 
     monkeypatch.setattr(KernelHandle, "enqueue", noted)
     cg.bfs(GRAPH, 0, device=pocl)
-    walk = [stop for stop in walks[0] if stop != "asked.asked"]  # what errors say of `config`
+    # What errors say of `config` is no layer.
+    walk = [stop for stop in walks[0] if not stop.startswith("asked.")]
     assert walk == [
         *("plan.bfs", "plan.run", "driver.run", "driver._persistent", "driver._launch"),
         "kernel.launch",

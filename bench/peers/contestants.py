@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["FIELDS", "ITERATIONS", "OURS", "Contestant", "Field"]
 
 ITERATIONS = 20
+OFTEN = {"leiden": 3, "louvain": 2}  # iterations; networkit's Leiden has three by itself
 SAME = 1e-3  # of single-precision ranks, relatively
 OURS = "clgraph"
 
@@ -157,7 +158,8 @@ def detected(method: str) -> Callable[[Graph, Device, Mapping[str, Code]], Field
             found = float(clgraph.modularity(graph, labels, device=device))
             return {"modularity": found, "count": len(np.unique(labels))}
 
-        field: Field = {OURS: Contestant(ours(plan), lambda result: told(result.labels))}
+        run = ours(plan, iterations=OFTEN[method])
+        field: Field = {OURS: Contestant(run, lambda result: told(result.labels))}
         for name in ("networkit", "igraph"):
             peer = DETECTED[method][name](graph)
             field[name] = Contestant(theirs(peer), of_values(peer, told))

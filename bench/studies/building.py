@@ -29,6 +29,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.sweeps import SweepLog
+from clgraph.graph.buckets import bucket_kernels
 from clgraph.graph.lines import lines_kernel
 from clgraph.profile.microbenchmarks import suite
 
@@ -234,6 +235,11 @@ def lines(_: Graph, name: str, device: Device) -> object:
     )
     marker = ord("a") if name == "marked" else 0
     return lines_kernel(device, columns, weight, decimals, marker=marker, wide=name == "wide")
+
+
+def bucketed(_: Graph, __: str, device: Device) -> object:
+    """Build what sorts edges by buckets."""
+    return bucket_kernels(device)
 
 
 def recorded(graph: Graph, ends: tuple[Any, Any], device: Device) -> object:

@@ -50,7 +50,8 @@ class ConnectedComponents(StaysHere):
     Each rank finds the components of its own edges on its device. Then, in about log2 of the ranks
     steps, ranks in pairs put together what they have: at most 8 bytes for each vertex that is not
     the smallest of its component go from one to the other, which finds the components of both. So
-    few rounds are needed whatever the graph's diameter. Each rank holds 4 bytes of labels for every
+    few rounds are needed whatever the graph's diameter. At last the first rank sends owners 4 bytes
+    for each vertex. Each rank holds 4 bytes of labels for every
     vertex of the graph. Labels are those of one device, exactly.
     """
 
@@ -102,15 +103,16 @@ class ConnectedComponents(StaysHere):
         rank, ranks, n = share.rank, share.partition.ranks, share.facts.n
         labels = _smallest(plan, n)
         step, rounds, sent_bytes = 1, 0, 0
-        none = np.zeros(0, np.int64)
+        ids = np.dtype(csr.index_dtype(max(n, 1)))
+        none = np.zeros(0, ids)
         while step < ranks:
             out = [none] * ranks
             if rank % (2 * step) == step:  # this rank has given what it knows away
                 others = np.flatnonzero(labels != np.arange(n))
-                out[rank - step] = np.stack([others, labels[others]], axis=1).ravel()
+                pairs = np.stack([others, labels[others]], axis=1)
+                out[rank - step] = pairs.astype(ids).ravel()
             received = yield Swap(out)
-            sent = sum(array.size for array in out) * 8
-            sums = yield AllGather.of(sent)
+            sums = yield AllGather.of(sum(array.nbytes for array in out))
             sent_bytes += int(sums.sum())
             met = np.concatenate(received).reshape(-1, 2)
             if met.size:
@@ -123,9 +125,10 @@ class ConnectedComponents(StaysHere):
             roots = labels == np.arange(n)
             numbers = (np.cumsum(roots) - 1)[labels]
             count = int(np.count_nonzero(roots))
-            out = [numbers[owned.vertices] for owned in share.partition.shares]
+            out = [numbers[owned.vertices].astype(ids) for owned in share.partition.shares]
         received = yield Swap(out)
         counts = yield AllGather.of(count)
+        sent_bytes += ids.itemsize * (n - share.partition.shares[0].count)
         own = received[0].astype(np.int32)
         if verify:
             yield from _verified(share, own)

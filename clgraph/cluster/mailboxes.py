@@ -12,7 +12,6 @@ from clgraph.cluster.exchange import BitExchange
 from clgraph.cluster.parts.mailboxes import LEVELS_A_LAUNCH, MailboxPart
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
-from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["MailboxExchange"]
 
 log = logging.getLogger(__name__)
+
+LAST_STAMP = 2**32 - 1  # they are words of 32 bits; after some four million searches
 
 
 class MailboxExchange(BitExchange):
@@ -53,21 +54,7 @@ class MailboxExchange(BitExchange):
         self.host_runs = False
 
     def prepare(self) -> Generator[Any, Any, None]:
-        """Learn where the others' mailboxes are.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the device knows no addresses of the host.
-        """
-        traits = self.part.device.traits
-        # Pinned memory of any context has its address on the host on NVIDIA's cards.
-        if not traits.is_cpu and traits.memory_ops != "ptx":
-            raise InvalidArgumentError(
-                "transfers='mailboxes' needs devices on which host memory has the address that it "
-                f"has on the host, a processor's or NVIDIA's cards, not {self.part.device.name}; "
-                "leave it out."
-            )
+        """Learn where the others' mailboxes are."""
         addresses = yield AllGather.of(self.part.address)
         self.part.link(addresses[:, 0].tolist())
 
@@ -100,6 +87,10 @@ class MailboxExchange(BitExchange):
         try:
             while not ended:
                 past = min(first + LEVELS_A_LAUNCH, limit)
+                if self._stamp + past - first > LAST_STAMP:
+                    part.forget()
+                    yield AllGather.of(0)  # nobody is launched before all have
+                    self._stamp = 1
                 # Whatever comes now, no later launch has these numbers.
                 stamp, self._stamp = self._stamp, self._stamp + past - first + 1
                 event = part.run_levels(source, first, past, stamp)

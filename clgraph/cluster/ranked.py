@@ -32,7 +32,8 @@ class RankedStats:
     rounds : int
         How often ranks exchanged what they had.
     sent_bytes : int
-        Between ranks, by all together.
+        Between ranks, by all together, for what was computed: not counts, nor trees, verification
+        and what rank 0 gathers.
     devices : tuple of str
         Names of the devices of this process.
     """

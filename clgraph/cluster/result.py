@@ -10,6 +10,7 @@ import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.ranks.comm import Swap
+from clgraph.engine.launch_stats import Shown
 from clgraph.engine.stats import LEVEL_RECORD
 from clgraph.errors import InvalidArgumentError
 
@@ -194,7 +195,7 @@ def _edges_by_level(parts: Sequence[Part]) -> NDArray[np.int64]:
     return sums
 
 
-class DividedStats:
+class DividedStats(Shown):
     """Times, counts and configuration of one search over several devices.
 
     Attributes

@@ -176,6 +176,8 @@ class KernelHandle:
         Address of a built ``cl_program``.
     name : str
         Name of the entry point.
+    queue : int
+        Address of the ``cl_command_queue`` that it is launched on.
 
     Raises
     ------
@@ -183,7 +185,7 @@ class KernelHandle:
         If there is no such entry point.
     """
 
-    def __init__(self, program: int, name: str) -> None:
+    def __init__(self, program: int, name: str, queue: int) -> None:
         create = _function(
             "clCreateKernel", _pointer, ctypes.c_char_p, _pointer, result=ctypes.c_void_p
         )
@@ -194,13 +196,15 @@ class KernelHandle:
         _release_ended()
         _owned[weakref.ref(self, _ended.append)] = self.address
         self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
-        self._enqueue = _function(
-            "clEnqueueNDRangeKernel",
-            *(_pointer, _pointer, _uint, _pointer, _pointer, _pointer, _uint, _pointer, _pointer),
-        )
+        # To convert nine arguments took longer than the rest of the call: they are made once, as
+        # what they are handed over as.
+        self._enqueue = _function("clEnqueueNDRangeKernel")
         self._global_size, self._group_size, self._event = _size(0), _size(0), _pointer(None)
-        self._sizes = ctypes.byref(self._global_size), ctypes.byref(self._group_size)
-        self._event_place = ctypes.byref(self._event)
+        sizes = ctypes.byref(self._global_size), ctypes.byref(self._group_size)
+        self._launch = (
+            *(_pointer(queue), _pointer(self.address), 1, None, *sizes),
+            *(0, None, ctypes.byref(self._event)),
+        )
 
     def argument_count(self) -> int:
         """Ask how many parameters the kernel has."""
@@ -241,12 +245,10 @@ class KernelHandle:
         if status != 0:
             raise NativeError(f"clSetKernelArg({index})", status)
 
-    def enqueue(self, queue: int, global_size: int, group_size: int) -> cl.Event:
-        """Launch the kernel on the queue with this address; the caller holds a lock."""
+    def enqueue(self, global_size: int, group_size: int) -> cl.Event:
+        """Launch the kernel; the caller holds a lock."""
         self._global_size.value, self._group_size.value = global_size, group_size
-        status = self._enqueue(
-            queue, self.address, 1, None, *self._sizes, 0, None, self._event_place
-        )
+        status = self._enqueue(*self._launch)
         if status != 0:
             raise NativeError("clEnqueueNDRangeKernel", status)
         return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)

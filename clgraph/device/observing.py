@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from typing import TYPE_CHECKING, Protocol
 
 from clgraph.device.memory.copying import report_copies_to
@@ -40,13 +39,15 @@ class Observer(Protocol):
         """Forget what was seen of a kernel: its work-groups waited in vain, and it runs again."""
 
 
-_observer: Observer | None = None
-_watching = threading.Lock()
+# Under its one key who is watching, in a list by which each call knows what it put there.
+_watching: dict[str, list[Observer]] = {}
+ONE = "one"
 
 
 def observer() -> Observer | None:
     """Give who is watching, None where nobody is."""
-    return _observer
+    watching = _watching.get(ONE)
+    return watching[0] if watching else None
 
 
 @contextlib.contextmanager
@@ -58,16 +59,23 @@ def observed_by(watching: Observer) -> Iterator[None]:
     ClgraphError
         If somebody is watching already.
     """
-    global _observer  # noqa: PLW0603 - the process has one
-    if not _watching.acquire(blocking=False):
-        raise ClgraphError("a profile is being taken already; wait until it has ended.")
+    own = [watching]
     try:
-        _observer = watching
+        if _watching.setdefault(ONE, own) is not own:
+            raise ClgraphError("a profile is being taken already; wait until it has ended.")
         launch_by(watching.launch)
         report_copies_to(watching.copied)
         yield
     finally:
+        try:
+            _end(own)
+        except BaseException:  # Ctrl-C may come before any of its calls
+            _end(own)
+            raise
+
+
+def _end(own: list[Observer]) -> None:
+    if _watching.get(ONE) is own:
         report_copies_to(None)
         launch_by(None)
-        _observer = None
-        _watching.release()
+        del _watching[ONE]

@@ -49,7 +49,12 @@ def keep_the_interpreter(own: object) -> None:
     _sharing.discard(own)
 
 
-def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) -> None:
+def wait(
+    events: cl.Event | Iterable[cl.Event],
+    limit_s: float | None = None,
+    *,
+    queue: cl.CommandQueue | None = None,
+) -> None:
     """Wait until commands have finished, answering Ctrl-C meanwhile.
 
     Parameters
@@ -58,6 +63,8 @@ def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) ->
         What to wait for; their queues are flushed first.
     limit_s : float, optional
         How long to wait for each of them.
+    queue : pyopencl.CommandQueue, optional
+        That of all of them, where it is known; to ask an event for it takes as long as to flush it.
 
     Raises
     ------
@@ -78,12 +85,12 @@ def wait(events: cl.Event | Iterable[cl.Event], limit_s: float | None = None) ->
     driver.
     """
     if isinstance(events, cl.Event):
-        events.command_queue.flush()
+        (queue or events.command_queue).flush()
         _finish(events, limit_s)
         return
     pending = list(events)
     for event in pending:
-        event.command_queue.flush()
+        (queue or event.command_queue).flush()
     for event in pending:
         _finish(event, limit_s)
 

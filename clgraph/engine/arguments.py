@@ -66,7 +66,7 @@ def depth_limit(max_depth: Any) -> np.uint32:
     return np.uint32(min(depth, int(NO_LIMIT)))
 
 
-def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple[int, ...]]:
+def vertex_numbers(source: Any, n: int) -> tuple[tuple[int, ...], int | tuple[int, ...]]:
     """Give `source`, one vertex or a sequence of them, ascending without repeats and as it was.
 
     Raises
@@ -76,11 +76,11 @@ def vertex_numbers(source: Any, n: int) -> tuple[NDArray[np.uint32], int | tuple
     """
     if isinstance(source, int) or np.ndim(source) == 0:  # NumPy's look takes longer than the rest
         vertex = vertex_number(source, n)
-        return np.array([vertex], np.uint32), vertex
+        return (vertex,), vertex
     several = tuple(vertex_number(each, n) for each in source)
     if not several:
         raise InvalidArgumentError("source is empty; pass at least one vertex.")
-    return np.unique(np.array(several, np.uint32)), several
+    return tuple(sorted(set(several))), several
 
 
 def only_auto(config: Any) -> None:

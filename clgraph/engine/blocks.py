@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 import numpy as np
 
 from clgraph.device import device as find_device
-from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
+from clgraph.engine.resident import ResidentGraph, resident, wide_offsets
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -251,4 +251,4 @@ def wide_places(graph: Graph | BlockRows) -> bool:
     """Report whether places of edges take 64 bits on a device."""
     if isinstance(graph, BlockRows):
         return graph.wide
-    return offsets_dtype(graph.m) == np.dtype(np.uint64)
+    return wide_offsets(graph.m)

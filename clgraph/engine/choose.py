@@ -14,6 +14,7 @@ from clgraph.device.hardware.measured import (
     RESIDENT_UNEVEN,
     STAGE_EDGES,
 )
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.resolved import MAX_GROUPS, USUAL, Mechanics, Resolved
 from clgraph.engine.strategies.balance import WarpSearch
 from clgraph.engine.strategies.frontier import Frontier, Hubs, StatusArray, VertexQueue
@@ -89,7 +90,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     """
     lanes = traits.lanes
     scalar, emulated = lanes == 1, traits.emulated
-    wide_offsets = m >= 2**32 if blocks is None else blocks.wide
+    offsets_are_wide = wide_offsets(m) if blocks is None else blocks.wide
     group_size = group_size_of(config, traits)
     one_item = group_size == 1
     frontier = (config.frontier or VertexQueue()).resolved(traits, group_size, mean_degree)
@@ -112,7 +113,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     hub_degree, hub_bins, hub_bits = bins_of(hubs, traits, group_size, hub_degree, max_degree)
     _check_hub_batch(hubs.batch, group_size)
     entry = mechanics.entry or entry_of(
-        frontier, one_item=one_item, full=predecessors or wide_offsets
+        frontier, one_item=one_item, full=predecessors or offsets_are_wide
     )
     membership = (schedule.membership if isinstance(schedule, Persistent) else None) or (
         "fixed" if traits.grid_barrier else "open"
@@ -191,7 +192,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         buffer=mechanics.buffer
         or (ONE_ITEM_BUFFER if one_item else max(2 * lanes, ONE_LANE_BUFFER)),
         word_bits=64 if one_item else 32,
-        wide_offsets=wide_offsets,
+        wide_offsets=offsets_are_wide,
         in_blocks=blocks is not None,
         wide=wide if wide is not None else pick(mechanics.wide, usual_wide),
         hub_degree=hub_degree,

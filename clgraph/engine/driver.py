@@ -43,6 +43,8 @@ log = logging.getLogger("clgraph")
 FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP = 1, 2, 4
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
+NOTHING_COUNTED = (0,) * len(COUNTERS)
+
 # The words that a look at the state reads, and places among these.
 _SEEN = slice(STATE_WORDS["ABORTED"], COUNTERS_AT + len(COUNTERS))
 _ABORTED, _STATUS, _OVERFLOWED, _DEPTH, _REACHED, _EXPLORED, _STATUS_FLAGS = (
@@ -76,7 +78,8 @@ class Outcome:
         mode: str,
         events: tuple[cl.Event, cl.Event],
         launches: int,
-        words: list[int],
+        words: memoryview[int],
+        counts: Sequence[int],
     ) -> None:
         self.mode = mode
         self.launches = launches
@@ -84,7 +87,7 @@ class Outcome:
         self.reached = words[_REACHED]
         self.explored = words[_EXPLORED] | words[_EXPLORED + 1] << 32
         self.status_flags = words[_STATUS_FLAGS]
-        self._counts = words[COUNTERS_AT - _SEEN.start :]
+        self._counts = counts
         self._events = events
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,6 +176,10 @@ class Driver:
         self._state = Memory(device).upload("state", initial_state())
         self._is_initial = True  # whether the state is known to be as a search begins
         self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
+        self._words: memoryview[int] = self._mirror.words.data  # of which few are looked at
+        self._counted: Sequence[int] = NOTHING_COUNTED
+        if config.counts:
+            self._counted = self._words[COUNTERS_AT - _SEEN.start :]
         # The same objects in every launch, so that they are handed over once.
         self._limits = (
             np.uint32(config.limits.patience or 0),
@@ -185,10 +192,6 @@ class Driver:
         self._stepped_flags = np.uint32(single_group | FLAG_STEPPED)
         self._launched = (np.uint32(0), np.uint32(0))  # number of a launch, and its flags
         self._number = len(table.rows) + 1  # where these are among the arguments
-        # Where arguments may be others than the table has. A place stays once a run has given it:
-        # the next run may leave it to the table, and a kernel may not be launched by every run.
-        self._changing = {self._number, self._number + 1}
-        self._given: tuple[str, ...] = ()  # names that the run before gave
 
     @property
     def resident(self) -> int:
@@ -232,10 +235,8 @@ class Driver:
         """
         args = self.table.bind(given)
         args += (self._state, *self._launched, *self._limits)
-        names = tuple(given)
-        if names != self._given:
-            self._changing.update(self.table.places(names))
-            self._given = names
+        if self._number not in self.table.changing:
+            self.table.change((self._number, self._number + 1))
         self._begin()
         watching = observer()
         group_size = self._config.group_size
@@ -317,13 +318,12 @@ class Driver:
         args[number] = np.uint32(launch) if launch else self._launched[0]
         args[number + 1] = flags
         return (kernel or self._kernel).launch(
-            *self._sizes, *args, bound=(self._changing, self.table.stamp)
+            *self._sizes, *args, bound=(self.table.changing, self.table.stamp)
         )
 
     def _look(self, beside: Mirror | None) -> None:
         """Wait for what was launched, and read the words that say how far it came."""
         self._mirror.refresh(beside)
-        self._words: list[int] = self._mirror.words.tolist()
 
     def _begin(self) -> None:
         """Write the initial state, unless the search before ended where it is just that."""
@@ -346,4 +346,4 @@ class Driver:
                 "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
                 "vertex is queued once and 100 percent suffice."
             )
-        return Outcome(mode, events, launches, self._words)
+        return Outcome(mode, events, launches, self._words, tuple(self._counted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clgraph.engine.launch_stats import Shown
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Work(NamedTuple):
     state_bytes: float
 
 
-class Estimated:
+class Estimated(Shown):
     """Base of stats that may give joules by the energy model of their device."""
 
     total_ms: float

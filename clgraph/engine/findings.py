@@ -43,6 +43,8 @@ class SearchBuffers:
     ----------
     arguments : dict of str to Allocation
         What a search writes, by the kernel's names.
+    reading : RLock
+        A thread that reads must not be overtaken by one whose search wants the buffers.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class SearchBuffers:
         self.predecessors = memory.allocate("predecessors", n, np.int32) if predecessors else None
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
         self.owner: weakref.ref[Findings] | None = None
+        self.reading = threading.RLock()
         self.arguments = {"distances": self.distances, "levels": self.levels}
         if self.predecessors is not None:
             self.arguments["predecessors"] = self.predecessors
@@ -150,8 +153,7 @@ class Findings:
         self.names = graph.labels
         self._rows = rows
         self._host: dict[str, Any] = {}
-        # A thread that reads must not be overtaken by one whose search wants the buffers.
-        self._reading = threading.RLock()
+        self._reading = buffers.reading
         self._buffers: SearchBuffers | None = buffers
         buffers.owner = weakref.ref(self)
 

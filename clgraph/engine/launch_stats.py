@@ -1,4 +1,4 @@
-"""What runs that are a sequence of launches tell about themselves."""
+"""What runs tell about themselves: how stats print, and those of a sequence of launches."""
 
 from __future__ import annotations
 
@@ -11,10 +11,29 @@ if TYPE_CHECKING:
 
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["LaunchStats", "RoundStats"]
+__all__ = ["LaunchStats", "RoundStats", "Shown"]
+
+# Attributes that are known without a look at the device.
+_SHOWN = ("kernel_ms", "total_ms", "levels", "launches", "mode", "method", "config")
 
 
-class LaunchStats:
+class Shown:
+    """Base of stats that print as their times, counts and configuration, where they have them."""
+
+    def __repr__(self) -> str:
+        """Return a line such as ``RankStats(kernel_ms=1.28, total_ms=1.9, ...)``."""
+        told = []
+        for name in _SHOWN:
+            value = getattr(self, name, None)
+            if isinstance(value, float):
+                told.append(f"{name}={value:.4g}")
+            # Levels may be a table, and some have no configuration.
+            elif isinstance(value, int | str) or (name == "config" and value is not None):
+                told.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+class LaunchStats(Shown):
     """Times, counts and configuration of one run.
 
     Attributes

@@ -85,6 +85,9 @@ class Table:
         What ``/grid/signature.mako`` renders.
     stamp : object
         Another one whenever what all runs share is.
+    changing : tuple of int
+        Places of arguments that some launch was given. They stay: the next launch may leave them to
+        the table, and a kernel may not be launched by every run.
     """
 
     def __init__(self, types: Mapping[str, tuple[DTypeLike, int]] | None = None) -> None:
@@ -94,6 +97,8 @@ class Table:
         self._bound: list[Argument | None] = []
         self._places: dict[str, int] = {}
         self.stamp = object()
+        self.changing: tuple[int, ...] = ()
+        self._known: frozenset[str] = frozenset()  # names of some of these
 
     def _declare(self, row: Row, make: Callable[[Memory], Argument | None]) -> None:
         self.rows.append(row)
@@ -185,13 +190,17 @@ class Table:
     def bind(self, given: Mapping[str, Argument]) -> list[Argument]:
         """Give the arguments of a launch: those of all runs and those of this one."""
         bound: list[Any] = self._bound.copy()
+        places = self._places
         for name, value in given.items():
-            bound[self._places[name]] = value
+            bound[places[name]] = value
+        if not given.keys() <= self._known:
+            self.change(places[name] for name in given)
+            self._known |= given.keys()
         return bound
 
-    def places(self, given: Iterable[str]) -> list[int]:
-        """Give where these arguments are."""
-        return [self._places[name] for name in given]
+    def change(self, places: Iterable[int]) -> None:
+        """Have the arguments in these places looked at in every launch from now on."""
+        self.changing = tuple({*self.changing, *places})  # another thread may be at the one before
 
     @property
     def sizes(self) -> dict[str, int]:

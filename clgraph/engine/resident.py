@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["ResidentGraph", "offsets_dtype", "resident", "unreachable_words"]
+__all__ = [
+    "FEWEST_WIDE",
+    "ResidentGraph",
+    "offsets_dtype",
+    "resident",
+    "unreachable_words",
+    "wide_offsets",
+]
+
+# From so many edges on their places take 64 bits: loops step past their end, by at most what all
+# work-items of a launch take at once, and would begin anew where 32 bits have no place for that.
+FEWEST_WIDE = 2**32 - 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class ResidentGraph:
     Attributes
     ----------
     indptr : Allocation
-        uint32 [n + 1], or uint64 where m >= 2**32.
+        uint32 [n + 1], or uint64, see `wide_offsets`.
     indices : Allocation
         uint32 [m].
     """
@@ -37,9 +48,14 @@ class ResidentGraph:
     indices: Allocation
 
 
+def wide_offsets(m: int) -> bool:
+    """Report whether places of `m` edges, and what loops step to behind them, take 64 bits."""
+    return m >= FEWEST_WIDE
+
+
 def offsets_dtype(m: int) -> np.dtype[Any]:
     """Type of row offsets on a device for `m` edges."""
-    return np.dtype(np.uint64 if m >= 2**32 else np.uint32)
+    return np.dtype(np.uint64 if wide_offsets(m) else np.uint32)
 
 
 def resident(graph: Graph, device: Device, progress: Progress | None = None) -> ResidentGraph:

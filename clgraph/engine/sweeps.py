@@ -8,6 +8,8 @@ from clgraph.device import wait
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyopencl as cl
 
     from clgraph.device import Device, Kernel
@@ -125,9 +127,14 @@ class Sweeper:
         self.groups = -(-tiles // tiles_per_group)
 
     def launch(
-        self, log: SweepLog, kernel: Kernel, *args: Argument, groups: int | None = None
+        self,
+        log: SweepLog,
+        kernel: Kernel,
+        *args: Argument,
+        groups: int | None = None,
+        bound: tuple[Iterable[int], object] | None = None,
     ) -> None:
-        """Enqueue a kernel over all items, or in a number of groups."""
+        """Enqueue a kernel over all items, or in a number of groups; `bound` as `Kernel.launch`."""
         size = (self.groups if groups is None else groups) * self.group_size
-        event = kernel.launch(size, self.group_size, *args)
+        event = kernel.launch(size, self.group_size, *args, bound=bound)
         log.add(event, event, name=kernel.name)

@@ -251,9 +251,12 @@ def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
         return held
     if callable(getattr(graph, "tocsr", None)):
         return from_scipy(graph, weighted=weighted)
+    kind = type(graph)
+    package = "" if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]} "
     raise InvalidGraphError(
-        f"a {type(graph).__name__} is not a graph; pass a clgraph.Graph or a scipy.sparse matrix "
-        "(from_edges, from_networkx, from_pandas and read make graphs of other things)"
+        f"a {package}{kind.__name__} is not a graph here; pass a clgraph.Graph or a "
+        "scipy.sparse matrix (from_edges, from_networkx, from_pandas and read make graphs of "
+        "other things)"
     )
 
 

@@ -1,5 +1,6 @@
 """Compressed sparse rows: building, transposing and checking them, without loops over edges."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from clgraph.graph.modules import module
 __all__ = [
     "CSR",
     "Array",
+    "Sorter",
     "asymmetric_edge",
     "check_pointers",
     "drop_duplicates",
@@ -26,6 +28,7 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 CSR = tuple[Array, Array, Array | None]  # indptr, indices, weights
+Sorter = Callable[[int, Array, Array], tuple[Array, Array] | None]
 
 _BLOCK = 1 << 22  # entries looked at together: temporaries stay in the megabytes
 _SHORT_BLOCK = 1 << 16  # ... and in the cache of a core
@@ -48,7 +51,15 @@ def unsigned(ids: Array, dtype: npt.DTypeLike = np.uint32) -> Array:
     return ids.astype(wanted, copy=False)
 
 
-def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
+def edges_to_csr(
+    n: int,
+    src: Array,
+    dst: Array,
+    weights: Array | None,
+    *,
+    copy: bool = True,
+    sorter: Sorter | None = None,
+) -> CSR:
     """CSR of an edge list, rows sorted by target, parallel edges in the order given.
 
     Parameters
@@ -59,6 +70,11 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
         Sources and targets, each in [0, n); the caller has checked them.
     weights : array [m] or None
         One weight per edge.
+    copy : bool
+        False: nobody else has the arrays, and edges that are in order may stay where they are.
+    sorter : callable, optional
+        Who is to sort many edges that have no weights and are not in order, before scipy: given n
+        and the ends, gives indptr and indices, or None.
 
     Returns
     -------
@@ -77,7 +93,10 @@ def edges_to_csr(n: int, src: Array, dst: Array, weights: Array | None) -> CSR:
         weights = None if weights is None else weights[order]
         indptr = _pointers_in_order(n, src, dst)
     if indptr is not None:
-        return indptr, dst.astype(indptr.dtype), None if weights is None else weights.copy()
+        costs = weights if weights is None or not copy else weights.copy()
+        return indptr, dst.astype(indptr.dtype, copy=copy), costs
+    if sorter is not None and weights is None and (found := sorter(n, src, dst)) is not None:
+        return *found, None
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
     by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)

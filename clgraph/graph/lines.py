@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["CompiledBlocks", "lines_kernel"]
 
 ITEMS_PER_UNIT = 4  # so that a thread that is early takes some of another's lines
-LONGEST = 18  # a sign, 15 digits, a point, and what separates it from the next
+MOST_DIGITS = 18  # of a weight, behind its first zeros: any such integer fits 64 bits
+FIVES = 28  # powers of five below 2^64, by which decimals are divided
+LONGEST = 32  # what such a number and what separates it from the next rarely exceed
+PAD = 8  # bytes behind a text, of which so many are read at once
 MOST_IDS = 2**63  # more than 15 digits tell apart
 # What a work-item says instead of a number of lines.
 ODD, DECIMALS = 2**32 - 1, 2**32 - 2
@@ -116,9 +119,10 @@ class _Reader:
         arrays = [work.array(name, room * items, ids) for name in ("src", "dst")]
         if line.weight is not None:
             arrays.append(work.array("weights", room * items, np.uint64))
-        held = work.upload_all({"text": np.frombuffer(data, np.uint8), "begins": begins})
+        text = work.array("text", len(data) + PAD, np.uint8)
+        text.write(np.frombuffer(data, np.uint8))
         found = work.array("found", items, np.uint32)
-        args: list[Argument] = [held["text"], held["begins"], np.uint8(line.gap[0])]
+        args: list[Argument] = [text, work.upload("begins", begins), np.uint8(line.gap[0])]
         most = [np.uint64(min(ids, MOST_IDS)) for ids in rules.ids]
         args += [np.uint64(rules.base), *most, np.uint32(room), *arrays, found]
         event = self._kernel(line, decimals=decimals).launch(items, 1, *args)
@@ -189,5 +193,7 @@ def lines_kernel(
         wide=wide,
         ODD=ODD,
         DECIMALS=DECIMALS,
+        MOST_DIGITS=MOST_DIGITS,
+        FIVES=FIVES,
     )
     return program.kernel("edges_lines")

@@ -7,7 +7,6 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="candidates" file="/frontier/edges.mako"/>
-<%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="small" file="/bfs/small_frontiers.mako"/>
 <%namespace name="form" file="${'/bfs/' + {'vertex': 'vertex_queue', 'status': 'status_array'}.get(context['config'].frontier.name, 'edge_queue') + '.mako'}"/>

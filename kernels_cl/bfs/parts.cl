@@ -2,7 +2,6 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
-<%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="candidates" file="/frontier/edges.mako"/>
 <%namespace name="bins" file="/frontier/bins.mako"/>

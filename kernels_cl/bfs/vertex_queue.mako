@@ -1,13 +1,14 @@
 ## vertex_queue: a level expands the vertices of a queue and queues those it claims.
 ##
-## Offers        work, decide, settle and by_one_group: the bodies of /grid/stage.mako
+## Offers        setup, work, decide, settle and by_one_group: the bodies of /grid/stage.mako
 ## In scope      the kernel's arguments, now, slot
 ##
 ## Stages: FILL the results, then PUSH the frontier's out-edges or PULL from unvisited vertices, as
 ## the last group of each stage decides. PULL needs no frontier bitmap: when level d is complete, any
 ## visited in-neighbour of an unvisited vertex lies in the frontier, else the vertex would have been
 ## visited through it before. So it reads the visited bitmap of the last level and writes the next;
-## GATHER turns the difference of the two back into a queue, where PULL has not listed it (now.lists). MARK makes the bitmap from distances.
+## GATHER turns the difference of the two back into a queue, where PULL has not listed it (now.lists).
+## MARK makes the bitmap from distances.
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
 ## A source stands alone in its level, so that it is spread over all groups from so many edges a lane on.
@@ -16,16 +17,15 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="single" file="${context['single_group']}"/>
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
+<%namespace name="pushing" file="/bfs/vertex_push.mako"/>
 <%namespace name="small" file="/bfs/small_frontiers.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
 <%namespace name="gather" file="/visited/gather.mako"/>
-<%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="arrange" file="/balance/shared/arrange.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 <%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
-<%namespace name="duplicates" file="/visited/duplicates.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
@@ -37,16 +37,7 @@ ${single.setup()}
 % if config.group_resident:
 ${group_frontier.setup()}
 % endif
-${advance.setup()}
-${duplicates.setup()}
-% if config.frontier.duplicates.startswith("load"):
-__local entry_t kept_entries[${config.group_size}];
-% if config.balance.scope == "group":
-__local uint kept_count;
-if (get_local_id(0) == 0) kept_count = 0;
-group_barrier();
-% endif
-% endif
+${pushing.setup()}
 </%def>
 
 <%def name="work()">
@@ -61,59 +52,7 @@ group_barrier();
     const int holding = now.mode == PUSH && !(flags & FLAG_STEPPED) && now.length <= resident_limit;
     uint resident_levels = 0, resident_found = 0;   // levels beyond the first of this stage, and their vertices
     % endif
-    % if "push" in stages:
-    % if config.group_resident:
-    if (holding) {
-        ${small.hold()}
-    } else
-    % endif
-    if (now.mode == PUSH) {
-        const int eager = now.length <= ${config.limits.eager}u;
-        const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
-        % if config.frontier.duplicates.startswith("load"):
-        % if config.balance.scope == "group":
-        <%tiles:each_group_tile count="now.length" size="${str(config.group_size)}u">
-            ${expand_kept_by_group()}
-        </%tiles:each_group_tile>
-        % else:
-        const uint part = 0, parts = 1;
-        __local entry_t *const kept = kept_entries + LANE_GROUP * LANES;
-        <%tiles:each_tile count="now.length" size="tile_size">
-            ${expand_kept()}
-        </%tiles:each_tile>
-        % endif
-        % else:
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="shared_out()">
-        % if shares:
-        if (member == 0 && lid == 0 && now.level - 1 < level_capacity) level_shares[now.level - 1] = ${advance.sharing()};
-        % endif
-        </%def>
-        <%def name="visit(count)">
-            ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-        </%def>
-        </%advance:each_edge>
-        % endif
-        % if config.hub_bins:
-        if (now.hubs) {
-            <%bins:each_edge hubs="hubs_from">
-            <%def name="visit(count)">
-                ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-            </%def>
-            </%bins:each_edge>
-        }
-        % elif config.hub_degree:
-        if (now.hubs) {
-            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-            <%def name="visit(count)">
-                ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-            </%def>
-            </%advance:each_hub_edge>
-        }
-        % endif
-        ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
-    }
-    % endif
+    ${pushing.stage()}
     % if "pull" in stages:
     if (now.mode == PULL) {
         __global const word_t *const from_visited = the_visited;
@@ -167,48 +106,6 @@ group_barrier();
     }
     % endif
     ${fill.stage()}
-</%def>
-
-## The entries of a tile but for those that another lane holds too.
-<%def name="expand_kept()">
-for (uint first = tile_begin; first < tile_end; first += LANES) {
-    int has_entry = first + lane_id() < tile_end;
-    const entry_t entry = queue_from[has_entry ? first + lane_id() : first];
-    const uint vertex = ENTRY_VERTEX(entry);
-    ${duplicates.at_load("has_entry", "vertex")}
-    const lanemask_t keeping = lane_ballot(has_entry);
-    if (has_entry) kept[lanemask_count(keeping & lane_mask_lt())] = entry;
-    const uint kept_count = lanemask_count(keeping);
-    lane_converge();
-    ${advance.tile_edges("kept", "0u", "kept_count", visit_kept)}
-    lane_converge();
-}
-</%def>
-
-<%def name="expand_kept_by_group()">
-{
-    int has_entry = tile_begin + lid < tile_end;
-    const entry_t entry = queue_from[has_entry ? tile_begin + lid : tile_begin];
-    const uint vertex = ENTRY_VERTEX(entry);
-    ${duplicates.at_load("has_entry", "vertex")}
-    const lanemask_t keeping = lane_ballot(has_entry);
-    uint at = 0;
-    if (lane_id() == 0 && keeping) at = atomic_add(&kept_count, lanemask_count(keeping));
-    at = lane_broadcast(at, 0) + lanemask_count(keeping & lane_mask_lt());
-    if (has_entry) kept_entries[at] = entry;
-}
-group_barrier();
-{
-    const uint kept_here = kept_count;
-    ${advance.group_edges("kept_entries", "kept_here", visit_kept)}
-    group_barrier();
-    if (lid == 0) kept_count = 0;
-    group_barrier();
-}
-</%def>
-
-<%def name="visit_kept(count)">
-${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
 </%def>
 
 ## The edges from which a source is queued as a hub: fewer than other hubs have, but where a preset gives

@@ -7,9 +7,9 @@
 ## Called by       all work-items, in uniform control flow
 ## Barriers        of the work-group
 
-<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="table" file="/rows/tally.mako"/>
+<%namespace name="best" file="/rows/best.mako"/>
 
 ## Count an edge to u, that to the vertex' own community apart: many are, and would wait for one another.
 <%def name="add(bodies, kind, keeps)">
@@ -95,10 +95,10 @@ kept = group_kept;
 kept = lane_reduce_sum(kept);
 % endif
 const long floor = ${bodies.floor("kept")};
-<%table:best floor="floor" kind="${kind}">
+<%best:best floor="floor" kind="${kind}">
 <%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
 <%def name="most(sum)">PULL(${sum})</%def>
-</%table:best>
+</%best:best>
 if (UNIT_ITEM == 0u) {
     targets[v] = best_key;
     ${bodies.chosen("v")}

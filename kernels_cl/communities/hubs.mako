@@ -11,8 +11,8 @@
 ## Called by       all work-items, in uniform control flow
 ## Barriers        of the work-group
 
-<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="table" file="/rows/tally.mako"/>
+<%namespace name="best" file="/rows/best.mako"/>
 <%namespace name="choose" file="/communities/choose.mako"/>
 
 <%def name="functions()">\
@@ -88,10 +88,10 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
         __global uint *const keys = tally_keys + table_begin + part * PART;
         __global sum_t *const sums = tally_sums + table_begin + part * PART;
         const uint key_mask = min(PART, PLACES(row_length) - part * PART) - 1u;
-        <%table:best floor="LONG_MIN" kind="${kind}">
+        <%best:best floor="LONG_MIN" kind="${kind}">
         <%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
         <%def name="most(sum)">PULL(${sum})</%def>
-        </%table:best>
+        </%best:best>
         if (get_local_id(0) == 0) {
             part_scores[at] = best_score;
             part_keys[at] = best_key;
@@ -132,7 +132,7 @@ for (uint at = first_chunk + (uint)get_global_id(0) / LANES; at < end_chunk; at 
     }
     lane_converge();
     kept = lane_reduce_sum(kept);
-    ${table.best_of_lanes()}
+    ${best.best_of_lanes()}
     const long floor = ${bodies.floor("kept")};
     if (best_score <= floor) best_key = NO_KEY;
     if (lane_id() == 0u) {

@@ -1,7 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
-<%namespace name="memory" file="/memory/memory.mako"/>\
-<%namespace name="group" file="/grid/group.mako"/>\
-<%namespace name="table" file="/rows/tally.mako"/>\
 <%namespace name="level" file="/communities/level.mako"/>\
 // Modularity of given communities: what edges within them weigh, and what each holds in all.
 //

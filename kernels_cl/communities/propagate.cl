@@ -1,7 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
-<%namespace name="memory" file="/memory/memory.mako"/>\
 <%namespace name="group" file="/grid/group.mako"/>\
 <%namespace name="table" file="/rows/tally.mako"/>\
+<%namespace name="best" file="/rows/best.mako"/>\
 // Label propagation, a round: everybody takes the label that most neighbours have, the smallest of those.
 //
 // An edge each way counts twice. No races: labels of a round are not those it writes.
@@ -50,10 +50,10 @@ ${table.parameters()}\
 % endif
         ${count_row("begin", "length", "indices")}
         ${table.finish()}
-        <%table:best floor="0">
+        <%best:best floor="0">
         <%def name="score(key, sum)">tally_score = (long)${sum};</%def>
         <%def name="most(sum)">(long)${sum}</%def>
-        </%table:best>
+        </%best:best>
         if (UNIT_ITEM == 0u) {
             const uint after = best_key == NO_KEY ? before : best_key;
             next[v] = after;

@@ -13,7 +13,7 @@
 ##                 look(v)          declares `wanted`, whether v chooses, and what others need
 ##                 counted(u, v)    whether an edge to u counts; key(u), for what
 ##                 floor(kept)      what a choice must be better than, kept being the sum of its `own`
-##                 score(key, sum)  as in /rows/tally.mako
+##                 score(key, sum)  as in /rows/best.mako
 ##                 chosen(v)        by one work-item: best_key is what v chooses, or NO_KEY
 ##                 move(v, t)       by one work-item: v joins t
 ##                 before(), edge(v, t, e), done(v, t, once)    of the edges of who moves, by several
@@ -24,7 +24,6 @@
 
     BODIES = ("look", "counted", "key", "floor", "score", "chosen", "move", "before", "edge", "done")
 %>
-<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="table" file="/rows/tally.mako"/>

@@ -2,22 +2,81 @@
 //
 // Each work-item takes whole lines and writes to room of its own, so there are no races. Where a line
 // is anything else it ends with a note, and whoever asked has the text read by other means: what is
-// read here is read alike by all. No number has more digits than a double holds exactly, so that a
-// decimal is one division, which rounds once.
+// read here is read alike by all. Behind the text there are eight bytes more, whatever they are. Of a
+// word of text the lowest byte is the first.
 <%
     id_type, id_digits = ("ulong", 15) if wide else ("uint", 9)
-    powers = ", ".join(f"1e{k}" for k in range(16))
+    list_of = lambda numbers: ", ".join(f"{number}ul" for number in numbers)
+    fives = [5**k for k in range(FIVES)]
+    # What is left of dividing 2^64 by a power of five that was shifted up to a 64th bit, less than
+    # what it really is by no more than one.
+    reciprocals = [-(-(2 ** (63 + five.bit_length())) // five) - 1 for five in fives]
 %>
 % if decimals:
-__constant double POWERS_OF_TEN[16] = {${powers}};
+__constant double POWERS_OF_TEN[16] = {${", ".join(f"1e{k}" for k in range(16))}};
+__constant ulong FIVES[${FIVES}] = {${list_of(fives)}};
+__constant ulong RECIPROCALS[${FIVES}] = {${list_of(reciprocals)}};
 % endif
 
+// Eight bytes of text, the first one lowest: a compiler makes one access of them.
+static inline __attribute__((always_inline)) ulong lines_word(__global const uchar *text)
+{
+    return ${" | ".join(f"(ulong)text[{k}] << {8 * k}" for k in range(8))};
+}
+
 // Digits from a byte on, as a number behind what `value` is; gives where they end.
-static uint lines_digits(__global const uchar *text, uint at, ulong *value)
+static inline __attribute__((always_inline)) uint lines_digits(__global const uchar *text, uint at, ulong *value)
 {
     for (uint digit = text[at] - '0'; digit < 10; digit = text[++at] - '0') *value = *value * 10 + digit;
     return at;
 }
+
+// The same of many digits, eight at once where there are as many.
+static inline __attribute__((always_inline)) uint lines_many_digits(__global const uchar *text, uint at, ulong *value)
+{
+    for (;; at += 8u) {
+        ulong digits = lines_word(text + at) ^ 0x3030303030303030ul;
+        if ((digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul) break;
+        // Neighbours join, then pairs and fours.
+        digits = (digits * 10ul + (digits >> 8)) & 0x00FF00FF00FF00FFul;
+        digits = (digits * 100ul + (digits >> 16)) & 0x0000FFFF0000FFFFul;
+        *value = *value * 100000000ul + ((digits * 10000ul + (digits >> 32)) & 0xFFFFFFFFul);
+    }
+    return lines_digits(text, at, value);
+}
+
+// Zeros before the first other digit of a number that is not zero, its point aside.
+static uint lines_zeros(__global const uchar *text, uint at)
+{
+    uint zeros = 0;
+    for (; text[at] == '0' || text[at] == '.'; ++at) zeros += text[at] == '0';
+    return zeros;
+}
+% if decimals:
+
+// The bits of the float64 nearest to value / 10^power, of two as near the even one.
+static ulong lines_float64(ulong value, uint power)
+{
+    if (!value) return 0;
+    // With the highest bit of the value in the highest place, and that of 5^power in place `shift`,
+    // value / 5^power * 2^shift has 63 or 64 bits before its point. It is more than `quotient`, and
+    // less than two more. (The logarithm of five to base two is a little below 1189 / 512.)
+    const uint zeros = clz(value), shift = (power * 1189u) >> 9;
+    value <<= zeros;
+    const ulong quotient = mul_hi(value, RECIPROCALS[power]);
+    const uint spare = 10u + (uint)(quotient >> 63);
+    const ulong mantissa = quotient >> spare, rest = quotient & ((1ul << spare) - 1ul);
+    const ulong below = (1ul << (spare - 1u)) - 1ul;
+    bool up = rest > below;
+    if (rest == below) {
+        // Above, on or below the middle: the difference is less than 5^power, so its low word will do.
+        const long above = (long)((value << shift) - (quotient + 1ul) * FIVES[power]);
+        up = above > 0 || (above == 0 && (mantissa & 1ul));
+    }
+    // A mantissa that is rounded up to the next power of two carries into the exponent.
+    return ((ulong)(1074u + spare - shift - zeros - power) << 52) + mantissa + (up ? 1ul : 0ul);
+}
+% endif
 
 __kernel void edges_lines(
     __global const uchar *restrict text,        // lines, each with its newline
@@ -52,33 +111,47 @@ __kernel void edges_lines(
         if (id_${column} >= ${("most_sources", "most_targets")[column]}) { note = ${ODD}u; break; }
 % endfor
 % for column in range(2, columns):
+<% after = "'\\n'" if column + 1 == columns else "gap" %>\
         {
             ulong value = 0;
             const uint minus = text[at] == '-', begin = at + minus;
             at = lines_digits(text, begin, &value);
-            uint digits = at - begin, behind = 0;
+            uint digits = at - begin, power = 0;
             if (!digits) note = ${ODD}u;
+% if column == weight and not decimals:
+            if (text[at] == '.' || (text[at] | 0x20) == 'e') note = ${DECIMALS}u;
+            else if (text[at] != ${after}) note = ${ODD}u;
+% else:
             if (text[at] == '.') {
                 const uint point = ++at;
-                at = lines_digits(text, at, &value);
-                behind = at - point;
-                digits += behind;
-                if (!behind) note = ${ODD}u;
-% if column == weight and not decimals:
-                if (!note) note = ${DECIMALS}u;
-% endif
+                at = lines_many_digits(text, at, &value);
+                power = at - point;
+                digits += power;
+                if (!power) note = ${ODD}u;
             }
+            if ((text[at] | 0x20) == 'e') {
+                ulong exponent = 0;
+                const uint negative = text[at + 1] == '-', first = at + 1 + (negative || text[at + 1] == '+');
+                at = lines_digits(text, first, &exponent);
+                if (at - first - 1 >= 3) note = ${ODD}u;
+                power += negative ? (uint)exponent : -(uint)exponent;
+            }
+            if (power >= ${FIVES} || text[at] != ${after}) note = ${ODD}u;
+% endif
+            if (digits > ${MOST_DIGITS} && digits - lines_zeros(text, begin) > ${MOST_DIGITS}) note = ${ODD}u;
             // The bits of -0 are for those to know who see all weights.
-            if (digits > 15 || (minus && !value) || text[at] != ${"'\\n'" if column + 1 == columns else "gap"}) note = ${ODD}u;
+            if (minus && !value) note = ${ODD}u;
+            if (note) break;
             ++at;
 % if column == weight and decimals:
-            const double size = (double)value / POWERS_OF_TEN[behind & 15];
-            weights[row] = as_ulong(minus ? -size : size);
+            // Of a few digits, which a double holds exactly, a division rounds once.
+            const ulong size = digits <= 15 && power <= 15
+                ? as_ulong((double)value / POWERS_OF_TEN[power]) : lines_float64(value, power);
+            weights[row] = (ulong)minus << 63 | size;
 % elif column == weight:
             weights[row] = minus ? -value : value;
 % endif
         }
-        if (note) break;
 % endfor
         src[row] = id_0;
         dst[row] = id_1;

@@ -51,7 +51,7 @@ ${stage.declarations()}
 
 ${stage.constants(stages, "u")}\
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
-// The stage word's `hubs` holds the repetition, and above it how often patience was doubled twice.
+// Rounds that a repetition may take: the stage word's `stretch` is how often patience was doubled twice.
 #define ROUNDS(stretch) (${rounds}u << min(2u * (stretch), 26u))
 #define FIRST_FACTOR ${factors[0]}u
 #define LAST_FACTOR ${factors[1]}u
@@ -186,8 +186,8 @@ ${stage.parameters()}\
     % endif
 </%def>
 
-## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `visited`
-## reports that its signatures are at rest.
+## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `at_rest`
+## reports that its signatures are.
 <%def name="next_stage()">
     fence_device();
     const int over_edges = now.mode == PROPAGATE || now.mode == REMOVE || now.mode == TRIM;

@@ -1,6 +1,5 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/grid/group.mako"/>\
-<%namespace name="scans" file="/group/lane_scan.mako"/>\
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="access" file="/rows/access.mako"/>\
 // A sparse matrix times a vector: each row sums what its columns hold.

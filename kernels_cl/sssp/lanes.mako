@@ -10,7 +10,8 @@
 <%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="drift" file="/frontier/drift.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
-<%namespace name="deciding" file="/sssp/decide.mako"/>
+<%namespace name="deciding" file="/sssp/decisions/bounds.mako"/>
+<%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 
 <%def name="setup()">
@@ -105,7 +106,7 @@ __local stage_t single_next;
     __global uint *const pile_here = now.pile ? pile_odd : pile_even;
     volatile __global uint *const pile_count = control_block + (now.pile ? PILE_ODD : PILE_EVEN);
     ulong explored, work;
-    ${deciding.load_totals()}
+    ${common.load_totals()}
     ${relaxing.begin()}
     ${far_state()}
     <%single:levels>
@@ -119,7 +120,7 @@ __local stage_t single_next;
         if (now.length + now.hubs) {
             ${deciding.go_on("now", "edges")}
             if (lid == 0) {
-                ${deciding.record("now", "edges")}
+                ${common.record("now", "edges")}
             }
         }
         going = now.length && !now.hubs && now.level <= max_rounds && now.length <= ${config.limits.single_group_capacity}u &&
@@ -137,10 +138,10 @@ __local stage_t single_next;
         stage_t s = now;
         if (!(s.length + s.hubs)) {
             ${deciding.frontier_is_empty("s")}
-            ${deciding.record("s", "0u")}
+            ${common.record("s", "0u")}
         }
-        ${deciding.finish("s")}
-        ${deciding.store_totals("s")}
+        ${common.finish("s")}
+        ${common.store_totals()}
         single_next = s;
     }
     group_barrier();

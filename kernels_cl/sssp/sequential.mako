@@ -7,7 +7,8 @@
 ## In scope      the kernel's arguments, now, slot
 
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
-<%namespace name="deciding" file="/sssp/decide.mako"/>
+<%namespace name="deciding" file="/sssp/decisions/bounds.mako"/>
+<%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
 
 <%def name="sequential_decrease()">
@@ -42,7 +43,7 @@
 % if config.single_group:
 {
     ulong explored, work, by_one_group_for = 0;
-    ${deciding.load_totals()}
+    ${common.load_totals()}
     ${relaxing.begin()}
     int going = 1;
     while (going) {
@@ -106,7 +107,7 @@
         explored += edges_here;
         work += (ulong)edges_here + now.length + ${config.stage_work}u;
         by_one_group_for += (ulong)edges_here + now.length + ${config.stage_work}u;
-        ${deciding.correct_record("now", "edges_here")}
+        ${common.correct_record("now", "edges_here")}
         now.queue ^= 1;
         now.length = found;
         now.hubs = 0;
@@ -115,7 +116,7 @@
         } else {
             ${deciding.frontier_is_empty("now")}
         }
-        ${deciding.record("now", "0u")}
+        ${common.record("now", "0u")}
         if (!dismissed && by_one_group_for > ${config.single_patience}u && get_num_groups(0) > 1 && !(flags & FLAG_STEPPED)) {
             dismissed = 1;
             stage_dismiss(state, now);
@@ -128,8 +129,8 @@
     ${relaxing.end()}
     {
         stage_t s = now;
-        ${deciding.finish("s")}
-        ${deciding.store_totals("s")}
+        ${common.finish("s")}
+        ${common.store_totals()}
         now = s;
     }
 }

@@ -5,9 +5,9 @@
 ##               listed(active, v): where `lists` is an expression and holds, what to do with each found one
 ##               by all lanes; on several lanes only
 ##               stored(w), optional: what follows the storing of word w, which may be beyond tile_end
-## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), n, words; where it
-##               is rendered with `likely`, on several lanes also likely: so many in-neighbours of each vertex, all
-##               of them where it has no more
+## In scope      in_indptr, in_indices, unreachable, from_visited (read), to_visited (written), found_count,
+##               found_edges; n, where `reads_fewer` is asked; where it is rendered with `likely`, on several lanes
+##               also likely: so many in-neighbours of each vertex, all of them where it has no more
 ## Called by     all work-items, in uniform control flow
 ## Barriers      none; lane collectives only in lane-uniform flow
 ## Local memory  one word per lane
@@ -46,7 +46,7 @@ __local word_t pulled[${config.group_size}];
 % if lanes.module.one_lane(context):
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
-        ${prefetch_word(f"w + {WORDS_AHEAD}u")}
+        ${prefetch_word(f"w + {WORDS_AHEAD}u", words)}
         ${pull_word(caller.accept, caller.found)}${caller.stored("w") if hasattr(caller, "stored") else ""}
     }
 </%tiles:each_tile>
@@ -96,8 +96,8 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
 
 ## Ask for the rows that a word further on will read: the branches of pull_word would come to each
 ## too late to have several on their way.
-<%def name="prefetch_word(word)">
-for (word_t todo = ${word} < words ? ~(from_visited[${word}] | unreachable[${word}]) : 0; todo; todo &= todo - 1)
+<%def name="prefetch_word(word, words)">
+for (word_t todo = ${word} < ${words} ? ~(from_visited[${word}] | unreachable[${word}]) : 0; todo; todo &= todo - 1)
     prefetch_global(in_indices + in_indptr[((${word}) << WORD_SHIFT) + word_first(todo)]);
 </%def>
 

@@ -133,7 +133,7 @@ if (share_class == ${index}u) {
         }
 % endif
         lane_converge();
-        ${within(type, team)}
+        ${within(team)}
 % else:
 #pragma unroll 4
         for (; share_edge < share_row_end; ++share_edge) share_sum += ${caller.term("share_edge", "share_member")};
@@ -165,7 +165,7 @@ share_sum += share_value_${k};
 <%def name="row_of(slot)">${f"share_rows[{slot}]" if shares["ordered"] else slot}</%def>
 
 ## The sum over a team, on its first member at least.
-<%def name="within(type, team)">
+<%def name="within(team)">
 % if team > shares["lanes"]:
     share_sum = group_reduce_add(share_sum);
 % else:

@@ -6,24 +6,19 @@
 ## at the end of a stage is put together by the work-group and reserved with one more.
 ##
 ## In scope      state (slot), indptr, config.entry, config.buffer (entries per SIMD group)
-## Called by     lane-uniform control flow; flush_group by the whole group (barriers)
+## Called by     lane-uniform control flow; end_stage and end_count by the whole group (barriers)
 ## Local memory  GROUP_LANES * buffer entries
 ## Overflow      a queue holds n entries, or queue_capacity where vertices may enter it more than
 ##               once; every reservation is checked and raises OVERFLOWED
-## Choice        config.frontier.update.name: "buffer" as above; "ballot" reserves what the lanes found together with
-##               one atomic, at once; "registers" keeps config.frontier.update.size entries in each lane and
-##               reserves for all lanes when one is full: the fewest atomics, scattered stores
-## config.frontier.update.scan   how lanes with registers number their entries: "shuffle", by a scan, or "binary", by a
-##               ballot where no lane holds more than one
-## config.frontier.update.induced   0, or: with so many entries a lane in the mean (config.frontier.update.induced_by "length"), or so few
-##               lanes a vertex ("width"), lanes store theirs in turn, first those that all lanes
-##               have, so that stores are side by side
+## Choice        config.frontier.update.name: "buffer" as above; "ballot" reserves what the lanes found together
+##               with one atomic, at once; "registers" is in registers.mako
 
 ## Frontiers up to so many vertices append what is left without putting it together first.
 <%! DIRECT = 1 << 14 %>
 
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
+<%namespace name="registers" file="/frontier/registers.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="declarations()">
@@ -66,11 +61,7 @@ __local entry_t *const buffer = group_entries + LANE_GROUP * ${config.buffer};
 uint buffered = 0;   // entries in this SIMD group's buffer; uniform over its lanes
 edges_t found_edges = 0;  // out-edges of what this lane found
 % if config.frontier.update.name == "registers":
-uint held = 0;   // entries in this lane's registers
-% if config.frontier.update.induced and config.frontier.update.induced_by == "width":
-const uint virtual_width = LANES;   // where no balancer says otherwise
-% endif
-entry_t ${", ".join(f"held{j} = 0" for j in range(config.frontier.update.size))};
+${registers.begin_stage()}
 % endif
 </%def>
 
@@ -87,7 +78,7 @@ if (${base} + (${count}) > ${"n" if config.exact else "queue_capacity"}) {
 % if config.frontier.update.name == "ballot":
 ${push_at_once(claimed, entry, queue)}
 % elif config.frontier.update.name == "registers":
-${push_to_registers(claimed, entry, queue)}
+${registers.push(claimed, entry, queue, reserve)}
 % else:
 ${push_to_buffer(claimed, entry, queue)}
 % endif
@@ -106,71 +97,6 @@ ${push_to_buffer(claimed, entry, queue)}
         if (${claimed} && base != NO_SPACE) ${queue}[base + lanemask_count(pushing & lane_mask_lt())] = ${entry};
     }
 }
-</%def>
-
-<%def name="push_to_registers(claimed, entry, queue)">
-{
-    // Indexed by constants only, so that it stays in registers.
-    % for j in range(config.frontier.update.size):
-    if (${claimed} && held == ${j}u) held${j} = ${entry};
-    % endfor
-    held += (${claimed}) ? 1u : 0u;
-    if (lane_any(held == ${config.frontier.update.size}u)) {
-        ${flush_registers(queue)}
-    }
-}
-</%def>
-
-<%def name="flush_registers(queue)">
-{
-    ${number_registers()}
-    uint base = 0;
-    if (lane_id() == 0 && held_here) {
-        ${reserve("held_here", "reserved")}
-        base = reserved;
-    }
-    base = lane_broadcast(base, 0);
-    if (base != NO_SPACE) {
-        % if config.frontier.update.induced:
-        ${store_side_by_side(queue)}
-        % endif
-        {
-            % for j in range(config.frontier.update.size):
-            if (held > ${j}u) ${queue}[base + held_before + ${j}u] = held${j};
-            % endfor
-        }
-    }
-    held = 0;
-}
-</%def>
-
-<%def name="number_registers()">
-% if config.frontier.update.scan == "binary":
-uint held_before, held_here;
-if (lane_all(held <= 1u)) {
-    if (lane_id() == 0) { ${items.tally("BINARY_RANKS")} }
-    const lanemask_t holding_one = lane_ballot(held);
-    held_before = lanemask_count(holding_one & lane_mask_lt());
-    held_here = lanemask_count(holding_one);
-} else {
-    held_before = lane_scan_exclusive_add(held);
-    held_here = lane_broadcast(held_before + held, LANES - 1);
-}
-% else:
-const uint held_before = lane_scan_exclusive_add(held);
-const uint held_here = lane_broadcast(held_before + held, LANES - 1);
-% endif
-</%def>
-
-<%def name="store_side_by_side(queue)">
-if (${f"virtual_width <= {config.frontier.update.induced}u" if config.frontier.update.induced_by == "width" else f"held_here >= {config.frontier.update.induced}u * LANES"}) {
-    if (lane_id() == 0) { ${items.tally("INDUCED_STORES")} }
-    const uint common = lane_reduce_min(held);   // what every lane has goes row by row
-    const uint rest = base + common * LANES + held_before - lane_id() * common;
-    % for j in range(config.frontier.update.size):
-    if (held > ${j}u) ${queue}[${j}u < common ? base + ${j}u * LANES + lane_id() : rest + ${j}u - common] = held${j};
-    % endfor
-} else
 </%def>
 
 <%def name="push_to_buffer(claimed, entry, queue)">
@@ -206,7 +132,7 @@ if (${f"virtual_width <= {config.frontier.update.induced}u" if config.frontier.u
 {
     const edges_t edges_here = EDGES_REDUCE(found_edges);
     % if config.frontier.update.name == "registers":
-    ${flush_registers(queue)}
+    ${registers.flush(queue, reserve)}
     % endif
     % if config.group_size == config.lanes:
     if (1) {

@@ -130,7 +130,7 @@ barrier(CLK_LOCAL_MEM_FENCE);
 ## What all tiles before have of digit d, to `prefix`. A word of `states` is 0 until it is known, then the
 ## tile's own count and one, then, with the highest bit, the count of all tiles up to it. Several are read
 ## at once, since reading them takes long and the work-group has nothing else to do.
-<%def name="look_back(index, key, items, looks, keys, states)">\
+<%def name="look_back(index, items, looks, keys, states)">\
 <%
     load = "load_relaxed" if index == "uint" else "load_relaxed_ulong"
 %>\
@@ -213,7 +213,7 @@ for (uint slab = 0; slab < DIGITS; slab += GROUP_SIZE) {
     ${index} all;
     const ${index} digit_begin = lower + group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &all);
     lower += all;
-    ${look_back(index, key, items, looks, keys, states)}
+    ${look_back(index, items, looks, keys, states)}
     if (d < DIGITS) {
         if (number) ${store}(&${states}[(size_t)number * DIGITS + d], ALL_BEFORE | (prefix + sum));
         starts[d] = before;

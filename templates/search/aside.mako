@@ -10,7 +10,6 @@
 ## Barriers      one, in ask_again; between two of them there is the one that ends a level
 ## Overflow      what does not fit is counted but not written, and then none of it is asked about
 
-<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="queue" file="/search/queue.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 

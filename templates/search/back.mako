@@ -9,7 +9,6 @@
 ## Barriers      one a level
 ## Needs         the operator `back_sum` of /group/lane_scan.mako, on problem.sum_type
 
-<%namespace name="queue" file="/search/queue.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="snippets" file="/search/snippets.mako"/>
 

@@ -12,7 +12,6 @@
 ## Overflow      a side reserves, then looks how far the other has come: of two that meet at least the
 ##               later one sees it, writes nothing and raises STATUS_OVERFLOWED
 
-<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 
 <%def name="sides()"><% return [side for side in ("long", "short") if getattr(config, side + "_rows")] %></%def>

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from made_up import case, record
+from runtimes import LIMIT_S
 
 from bench.runner import records, suites
 from clgraph.cli.main import main
@@ -150,7 +151,7 @@ def test_the_runner_is_found_inside_an_installed_package(tmp_path):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=LIMIT_S,
     )
     assert done.stdout.split() == [
         str(tmp_path / "clgraph" / "bench" / "runner" / "runner.py"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from made_up import case, record, skipped
+from runtimes import LIMIT_S
 
 from bench.report import docs, html, text
 from bench.runner import records
@@ -25,7 +26,10 @@ RUN = record(case("kron22", [0.5, 0.52, 0.49]), case("usa-road-nw", [5.0]), skip
 
 def test_page_of_results_is_up_to_date():
     done = subprocess.run(
-        [sys.executable, "-m", "bench.report.docs", "--check"], cwd=ROOT, check=False, timeout=60
+        [sys.executable, "-m", "bench.report.docs", "--check"],
+        cwd=ROOT,
+        check=False,
+        timeout=LIMIT_S,
     )
     assert done.returncode == 0, "run: python -m bench.report.docs"
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from runtimes import ROOT, clean_environment
+from runtimes import LIMIT_S, ROOT, clean_environment
 
 import clgraph as cg
 from clgraph.cli.main import main
@@ -102,7 +102,7 @@ def test_a_terminal_without_these_letters(tmp_path):
         cwd=ROOT,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=LIMIT_S,
     )
     assert done.returncode == 0, done.stderr
     assert b"g\\xe9.csv" in done.stdout
@@ -117,7 +117,7 @@ def test_pipes_and_standard_input():
         cwd=ROOT,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=LIMIT_S,
     )
     assert done.returncode == 0, done.stderr
     assert b"3" in done.stdout

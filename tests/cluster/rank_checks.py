@@ -174,6 +174,7 @@ def refused():
         (lambda: cg.cluster.BFS(MIXED, comm, config=mixed), "config="),
         (lambda: plan.run(comm.rank), "source="),
         (lambda: plan.run(-1 if comm.rank == 1 else 0), "not a vertex"),
+        (lambda: comm.check_alike({"file": "one"} if comm.rank == 1 else {}), "file="),
     )
     for call, complaint in calls if comm.size > 1 else ():
         with pytest.raises(cg.ClgraphError, match=complaint):

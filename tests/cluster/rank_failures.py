@@ -6,12 +6,17 @@ import sys
 import time
 
 import numpy as np
+from mpi4py import MPI
 
 import clgraph as cg
 from clgraph.cluster.ranks.comm import AllGather, run
 
 HOW = sys.argv[1]
-comm = cg.cluster.world("pocl", timeout_s=2 if HOW == "silent" else 200)
+SECOND = MPI.COMM_WORLD.rank == 1
+if HOW == "late" and SECOND:
+    time.sleep(30)
+TIMEOUTS = {"silent": 2, "late": 2, "impatient": -1 if SECOND else 200}
+comm = cg.cluster.world("pocl", timeout_s=TIMEOUTS.get(HOW, 200))
 
 
 def program():

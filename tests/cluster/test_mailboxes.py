@@ -99,6 +99,50 @@ INTERRUPTED = """
     assert min(stamps) > before  # what others read of is of this search
     assert not plan._exchanges[0].host_runs
 """
+USED_UP = """
+    from clgraph.cluster import mailboxes
+    from clgraph.cluster.parts.mailboxes import MAILBOX_WORDS, MailboxPart
+
+    mailboxes.LEVELS_A_LAUNCH = 3
+    graph = cg.generate.grid2d(2, 9)
+    plan, _ = plans(graph, 2, 1, None)
+    plan.run(1)
+    words = [MAILBOX_WORDS[name] for name in ("BOX_READY", "BOX_COUNTED", "BOX_DONE")]
+    launch, stamps = MailboxPart.run_levels, []
+    failing = False
+
+    def noted(part, source, first, past, stamp):
+        used = range(stamp, stamp + past - first + 1)
+        assert used[-1] <= mailboxes.LAST_STAMP
+        if part.rank == 0:  # nobody has been launched
+            for other in plan.parts:
+                assert not {int(other._mailbox[word]) for word in words} & set(used)
+            stamps.append(stamp)
+        alone = failing and stamp == 1  # whose counter is all that begins anew
+        MailboxPart._spin_limit = 1 << 14 if alone else 1 << 31
+        event = launch(part, source, first, past, stamp)
+        if alone:
+            raise KeyboardInterrupt
+        return event
+
+    MailboxPart.run_levels = noted
+    for left in range(0, 12, 2):
+        for failing in (False, True):
+            # As after so many searches, the other rank's counter behind as by an interrupt.
+            for exchange, lag in zip(plan._exchanges, (0, 1)):
+                exchange._stamp = mailboxes.LAST_STAMP - left - lag
+            stamps.clear()
+            try:
+                check_search(graph, 1, plan.run(1))
+                assert not failing
+            except KeyboardInterrupt:
+                assert failing
+            assert 1 in stamps
+            failing = False
+            for _ in range(2):
+                check_search(graph, 1, plan.run(1))
+    assert not plan._exchanges[0].host_runs
+"""
 IN_VAIN = """
     from clgraph.cluster.parts.mailboxes import MailboxPart
 
@@ -133,6 +177,11 @@ def test_searches_are_as_the_host_would_have_them(parts, groups, step):
 def test_levels_in_several_launches():
     """A launch that ends before the search is gone on from; so is one that a limit ends."""
     run(LAUNCHES)
+
+
+def test_numbers_of_levels_are_used_up():
+    """They begin anew, in time, where no mailbox says that it holds what was found at one."""
+    run(USED_UP)
 
 
 def test_who_waits_in_vain_leaves_it_to_the_host():

@@ -102,6 +102,8 @@ def test_one_to_eight_ranks(ranks, tmp_path, any_device):
         ("interrupted", "rank 1 of 2 ends the job: KeyboardInterrupt"),
         ("killed", None),
         ("silent", "the other ranks did not answer within 2 s"),
+        ("late", "the other ranks did not answer within 2 s (that they begin)"),
+        ("impatient", "rank 1 of 2 has failed: InvalidArgumentError: a time-out of '-1'"),
     ],
 )
 def test_a_rank_that_fails_ends_the_job(how, message):

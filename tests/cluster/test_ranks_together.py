@@ -1,5 +1,7 @@
 """Ranks of one process: partitions, slices, paths and components equal to one device's."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from graphs import SHAPES, graphs
@@ -13,6 +15,7 @@ from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
 from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, messages_of, run
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
+HEAD = b"\0" + (2).to_bytes(8, "little") + (1).to_bytes(8, "little")  # two edges, a vertex
 NOBODY = np.zeros(0, np.int64)
 
 
@@ -198,12 +201,37 @@ def test_slices_of_files(name, tmp_path):
         ("words.el", b"0 1\none two\n"),
         ("lone.el", b"0 1\n5\n"),
         ("negative.el", b"0 1\n-3 2\n"),
+        ("many.el", b"0 9223372036854775807\n"),
+        ("more.el", b"0 4294967296\n"),
+        ("most.el", b"0 99999999999999999999\n"),
+        ("trailing.sg", HEAD + b"\0" * 8 + b"\1" + b"\0" * 15),
+        ("leading.sg", HEAD + b"\1" + b"\0" * 7 + b"\2" + b"\0" * 15),
     ],
 )
 def test_hostile_files(name, content, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(cg.GraphFormatError, match=name):
         FileSlices(tmp_path / name).read(0, 1)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"indptr": [], "indices": [0]},
+        {"indptr": [0.0, 1.5, 2.0], "indices": [1, 0]},
+        {"indptr": [0, 1, 2], "indices": [1.5, 0.5]},
+        {"indptr": [0, 1, 1], "indices": [1, 0]},
+        {"indptr": [1, 1, 2], "indices": [1, 0]},
+        {"indptr": [[0, 1, 2]], "indices": [1, 0]},
+        {"indptr": [0, 1, 2], "indices": [1, 0], "weights": [1.0]},
+    ],
+)
+def test_hostile_archives(arrays, tmp_path):
+    np.savez(tmp_path / "odd.npz", **{name: np.array(value) for name, value in arrays.items()})
+    slices = FileSlices(tmp_path / "odd.npz")
+    for ranks in (1, 2):
+        with pytest.raises(cg.GraphFormatError, match=r"odd\.npz"):
+            _ = [slices.read(rank, ranks) for rank in range(ranks)]
 
 
 def test_what_cannot_be_sliced(tmp_path):
@@ -276,6 +304,44 @@ def test_ranks_that_go_different_ways_are_stopped(device):
         messages_of([Mail([piece], []), Mail([], [])])
     with pytest.raises(cg.ClusterError, match="nobody sends"):
         messages_of([Mail([], []), Mail([], [Piece(0, memory, 0, 4)])])
+
+
+@ONE_RUNTIME
+def test_an_error_of_one_rank_ends_what_others_wait_for(device):
+    """Before it is raised: whoever keeps the exception keeps frames of programs, too."""
+    comm = together(device, 3)
+    ended = []
+
+    def program(rank):
+        try:
+            yield AllGather.of(rank)
+            if rank == 1:
+                raise ZeroDivisionError("of one rank")
+            yield AllGather.of(rank)
+        finally:
+            ended.append(rank)
+
+    with pytest.raises(ZeroDivisionError) as kept:
+        run(comm, [program(rank) for rank in range(3)])
+    assert sorted(ended) == [0, 1, 2]
+    del kept
+
+
+@ONE_RUNTIME
+def test_mailboxes_are_refused_before_anything_is_allocated(device):
+    """Where an address of the host means nothing to the device, and for too many devices."""
+    with pytest.raises(cg.InvalidArgumentError, match="for up to 8 devices, not 9"):
+        cg.DividedBFS(SHAPES["clique"], [device] * 9, transfers="mailboxes")
+
+    class Elsewhere:
+        name = "a card of somebody else's"
+        traits = dataclasses.replace(device.traits, is_cpu=False, memory_ops="atomics")
+
+        def beside(self, **_):
+            return self
+
+    with pytest.raises(cg.InvalidArgumentError, match="not a card of somebody else's"):
+        cg.cluster.Together([Elsewhere()] * 2, "mailboxes")
 
 
 @ONE_RUNTIME

@@ -149,13 +149,22 @@ def test_decimals_to_the_last_bit(both):
     """Each is the float64 nearest to its text, as Python reads it."""
     rng = random.Random(7)  # noqa: S311 - not a secret
     texts = []
-    for _ in range(4000):
-        digits = str(rng.randrange(1, 10 ** rng.randrange(1, 16)))
+    for _ in range(8000):
+        digits = str(rng.randrange(1, 10 ** rng.randrange(1, 19)))
         point = rng.randrange(1, len(digits) + 1)
+        behind = len(digits) - point
+        exponent = behind - rng.randrange(28)
         sign = "-" * rng.randrange(2)
-        texts.append(sign + digits[:point] + ("." + digits[point:] if digits[point:] else ""))
+        text = sign + digits[:point] + ("." + digits[point:] if behind else "")
+        texts.append(text)
+        texts.append(text + rng.choice("eE") + format(exponent, rng.choice(["d", "+03d"])))
+        texts.append(f"{sign}0.{digits.rjust(rng.randrange(len(digits), 28), '0')}")
+    # Halfway between two float64, where a number of 18 digits can be, and next to it.
+    for power in range(3):
+        for _ in range(500):
+            middle = (2**53 + 2 * rng.randrange(2**52) + 1) * 5**power
+            texts += [f"{middle + more}e-{power}" for more in (-1, 0, 1)]
     texts.append("0.5")
-    texts = [text for text in texts if float(text)]
     lines = "".join(f"{i} {i} {text}\n" for i, text in enumerate(texts)).encode()
     first, second, rows = both(b"# Nodes: 0\n" + lines, "snap")
     assert first == second
@@ -167,12 +176,30 @@ def test_decimals_to_the_last_bit(both):
 @pytest.mark.parametrize(
     ("weight", "taken"),
     [
-        ("123456789012345", True),
-        ("1234567890123456", False),
+        ("123456789012345678", True),
+        ("1234567890123456789", False),
+        ("00000000000000000000123456789012345678", True),
+        ("000000000000000000001234567890123456789", False),
         ("-0", False),
         ("-0.0", False),
-        ("0.00000000000001", True),
-        ("0.000000000000001", False),
+        ("0.123456789012345678", True),
+        ("0.0012345678901234567", True),
+        ("1.123456789012345678", False),
+        ("0.000000000000000000000000001", True),
+        ("0.0000000000000000000000000001", False),
+        ("1e-27", True),
+        ("1e-28", False),
+        ("1.5E+01", True),
+        ("1.5e1", True),
+        ("1.5e-1", True),
+        ("1.5e+2", False),
+        ("1.5e-0001", False),
+        ("1.5e", False),
+        ("1.5e-", False),
+        ("1.5e+-1", False),
+        ("1.5e-1.5", False),
+        ("e5", False),
+        ("-0e-1", False),
         ("-5", True),
         ("5.", False),
         (".5", False),

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 from clocks import Work
-from runtimes import ROOT, clean_environment
+from runtimes import LIMIT_S, ROOT, clean_environment
 
 import clgraph as cg
 from clgraph.graph.formats import writing
@@ -175,7 +175,7 @@ def test_a_killed_process_leaves_nothing(tmp_path, how):
     ) as child:
         child.stdout.readline()
         child.send_signal(how)
-        child.wait(timeout=30)
+        child.wait(timeout=LIMIT_S)
     assert target.read_bytes() == OLD
     assert listing(tmp_path) == ["a"]
 

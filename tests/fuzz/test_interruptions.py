@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SAME, SOURCES, check, expected, fresh_graph, itself
+from clocks import happens
 from interruption import holders, interrupt, places, shared, sites, some
 
 import clgraph as cg
@@ -29,7 +30,7 @@ from clgraph.threads import at_work
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings(
-        "ignore:Exception ignored in. <function gc_cumulative_time"
+        "ignore:Exception ignored .*<function gc_cumulative_time"
         ":pytest.PytestUnraisableExceptionWarning"
     ),
 ]
@@ -194,7 +195,8 @@ def test_interruptions_at_random_moments(name, target, effort, record_property):
         record_property("worst_ms", 1e3 * max(delays))
         record_property("median_ms", 1e3 * float(np.median(delays)))
         record_property("below_5_ms", sum(delay < USUAL_ANSWER_S for delay in delays))
-    assert at_work().count(waiting.THREAD) <= MOST_HELPERS
+    # Those that were interrupted end once what they wait for has, as soon as they are given a core.
+    assert happens(lambda: at_work().count(waiting.THREAD) <= MOST_HELPERS)
 
 
 def test_places_are_shared_out_and_each_site_comes_before_another_turn():

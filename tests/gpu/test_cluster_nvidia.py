@@ -6,6 +6,7 @@ from configs import bfs_config
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
+from clgraph.cluster import mailboxes
 
 pytestmark = pytest.mark.gpu
 
@@ -119,3 +120,18 @@ def test_cards_meet_in_host_memory(pull, devices):
             for field in ("frontier", "direction"):
                 table, other = result.stats.per_level[field], expected.stats.per_level[field]
                 np.testing.assert_array_equal(table, other)
+
+
+def test_numbers_of_levels_are_used_up(devices):
+    """As after millions of searches: cards go on meeting, by numbers that begin anew."""
+    if len({device.cl.int_ptr for device in devices}) < 2:
+        pytest.skip("one card")
+    graph = GRAPHS["kron-18"]()
+    config = cg.BFSConfig(frontier="status")
+    plan = cg.DividedBFS(graph, devices, config=config, transfers="mailboxes")
+    for exchange in plan._exchanges:
+        exchange._stamp = mailboxes.LAST_STAMP - 3 * mailboxes.LEVELS_A_LAUNCH
+    for source in range(5):
+        check_search(graph, source, plan.run(source))
+    assert plan._exchanges[0]._stamp < 5 * (mailboxes.LEVELS_A_LAUNCH + 1)
+    assert not any(exchange.host_runs for exchange in plan._exchanges)

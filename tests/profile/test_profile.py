@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interruption import interrupt, places
 
 import clgraph as cg
 from bench.studies import KERNELS
 from clgraph.device import Memory, load, wait
+from clgraph.device.memory import copying
 from clgraph.device.observing import observed_by, observer
+from clgraph.device.programs import kernel as launching
 from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.quality import PUBLISHED, Weights
@@ -175,8 +178,28 @@ def test_nobody_watches_after_an_exception(pocl):
 
 def test_two_profiles_at_once_are_refused(pocl):
     plan = cg.BFS(GRAPH, device=pocl)
-    with observed_by(Timeline()), pytest.raises(ClgraphError, match="already"):
-        cg.profile(plan)
+    timeline = Timeline()
+    with observed_by(timeline):
+        with pytest.raises(ClgraphError, match="already"):
+            cg.profile(plan)
+        assert observer() is timeline
+
+
+@pytest.mark.parametrize("opcodes", [False, True], ids=["lines", "opcodes"])
+def test_nobody_watches_after_ctrl_c(opcodes):
+    """Wherever it comes, where watching begins and where it ends among them."""
+
+    def watch():
+        with observed_by(timeline):
+            assert observer() is timeline
+
+    timeline = Timeline()
+    found = places(watch, opcodes=opcodes)
+    assert len(found) > 10
+    for place in found:
+        interrupt(watch, place, opcodes=opcodes)
+        assert (observer(), launching._instead, copying._noting) == (None, None, None), place
+        watch()
 
 
 def test_passes_that_were_not_asked_for_leave_none_with_the_reason(pocl):

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SOURCES, fresh_graph
+from interruption import interrupt, places
 
 import clgraph as cg
 from clgraph.algorithms.invariants.config import MiningConfig
@@ -105,10 +106,12 @@ def test_every_kernel_of_an_algorithm_names_what_was_asked_for(name, any_device,
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_what_ran_is_shown_in_one_line(name, any_device):
-    """Issue 15: `stats.config` takes at most 200 characters, whatever ran."""
+    """Issue 15: `stats.config` takes at most 200 characters, whatever ran; stats show it."""
     algorithm = ALGORITHMS[name]
     result = algorithm.run(algorithm.make(fresh_graph(), any_device), SOURCES[0])
-    config = getattr(getattr(result, "stats", None), "config", None)
+    stats = getattr(result, "stats", None)
+    assert stats is None or "_ms=" in repr(stats).partition("\n")[0]
+    config = getattr(stats, "config", None)
     assert (config is None) == (name in WITHOUT_CONFIG), type(result)
     assert len(repr(config)) <= 200
     assert "\n" not in repr(config)
@@ -163,4 +166,21 @@ def test_the_outermost_call_is_the_users():
     assert call(1, config="outer") == ("config=outer",) * 3
     assert call(1) == call(1, config="auto") == ("",) * 3
     assert Plan("inner").run() == Plan("inner").first == "config=inner"
+    assert what_was_asked() == ""
+
+
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_nothing_is_left_of_a_call_that_is_interrupted(opcodes):
+    """Issue 14: the next call's own config is named, wherever Ctrl-C came."""
+
+    @asking
+    def call(config=None):
+        assert config
+        return what_was_asked()
+
+    found = places(lambda: call("first"), opcodes=opcodes)
+    assert found
+    for place in found:
+        interrupt(lambda: call("first"), place, opcodes=opcodes)
+        assert call("second") == "config=second", place
     assert what_was_asked() == ""

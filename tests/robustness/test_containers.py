@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from runtimes import POCL, ROOT, clean_environment, driver_library
+from runtimes import LIMIT_S, POCL, ROOT, clean_environment, driver_library
 
 import clgraph as cg
 from clgraph.device.programs import pocl_cache
@@ -38,7 +38,7 @@ def search(device, before="", **environment):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT_S,
         check=False,
     )
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)

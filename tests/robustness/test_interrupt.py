@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from clocks import Work
 from digraphs import chain_of_cycles
-from runtimes import POCL, ROOT, clean_environment, driver_library, run_python
+from runtimes import LIMIT_S, POCL, ROOT, clean_environment, driver_library, run_python
 from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
@@ -81,7 +81,7 @@ print(json.dumps({
 def test_a_search_of_ten_million_levels(options):
     """A launch is bounded, so what is interrupted is over soon after, its memory free again."""
     driver_library(*POCL)
-    ran = run_python(SEARCH, json.dumps(options), env=clean_environment(), timeout=150)
+    ran = run_python(SEARCH, json.dumps(options), env=clean_environment())
     found = json.loads(ran.stdout)
     assert max(found["delays"]) < ANSWER_LIMIT_S
     assert found["launches"] > 1
@@ -251,7 +251,7 @@ def test_while_the_command_is_loading(name):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "clgraph: interrupted\n")

@@ -110,7 +110,7 @@ def run_checked_for_races(case, log, script=SEARCHES):
         OCLGRIND_DATA_RACES="1",
         OCLGRIND_MAX_ERRORS="100000",
     )
-    run_python(script, json.dumps(case), env=env, timeout=100)
+    run_python(script, json.dumps(case), env=env)
     found = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     return [report for report in REPORT.split(found) if report.strip()]
 

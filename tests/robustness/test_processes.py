@@ -55,7 +55,7 @@ EXPECTED = [[0, 1, 2, 3], [3, 2, 1, 0]]
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 def test_forked_before_anything_is_used():
     driver_library(*POCL)
-    ran = run_python(FORKED, "before", env=clean_environment(), timeout=150)
+    ran = run_python(FORKED, "before", env=clean_environment())
     assert ran.stdout == f"{EXPECTED}\n"
 
 
@@ -63,7 +63,7 @@ def test_forked_before_anything_is_used():
 def test_forked_after_use_is_refused():
     """Drivers have threads that a child has not: what waits for them never ends."""
     driver_library(*POCL)
-    told = run_python(FORKED, "after", env=clean_environment(), timeout=150).stdout.splitlines()
+    told = run_python(FORKED, "after", env=clean_environment()).stdout.splitlines()
     assert told[0].count("DeviceNotFoundError: this process was forked") == 2
     assert told[1].count("spawn") == 1
     assert told[2] == str(EXPECTED[0]), "the parent goes on"

@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from runtimes import clean_environment
+from runtimes import LIMIT_S, clean_environment
 
 from clgraph.device import contexts, discovery
 from clgraph.device.lazy import cl
@@ -128,7 +128,7 @@ def test_a_process_ends_after_its_driver_is_done(then):
         env=clean_environment() | {"THEN": then, "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "made\n"), done.stderr

@@ -70,6 +70,8 @@ def machine(monkeypatch):
         monkeypatch.setattr(discovery.Device, "traits", property(_traits_of))
         said = SimpleNamespace(trouble_of=lambda found: broken.get(found.cl))
         monkeypatch.setattr(choosing, "selftest", said)
+        for known in ("_chosen", "_passed_over"):  # which readers of files and warnings go by
+            monkeypatch.setattr(choosing, known, set())
 
     monkeypatch.delenv("CLGRAPH_DEVICE", raising=False)
     return install

@@ -152,7 +152,7 @@ __kernel void meet(volatile __global uint *arrived, const uint groups) {
 
 
 def test_groups_said_to_be_resident_meet():
-    run_under_pocl_threads(EIGHT_GROUPS_MEET, MEET, threads=8, timeout=60)
+    run_under_pocl_threads(EIGHT_GROUPS_MEET, MEET, threads=8)
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,10 @@ def test_edges_in_order_become_rows_as_they_are(given_edges) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csr, "module", lambda name: pytest.fail(f"{name} sorts"))
         straight = csr.edges_to_csr(n, src, dst, weights)
+        given = csr.edges_to_csr(n, src, dst, weights, copy=False)
+    assert given[1] is dst
+    assert given[2] is weights
+    np.testing.assert_array_equal(given[0], straight[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csr, "_pointers_in_order", lambda *_: None)
         patch.setattr(csr, "_FEW", -1)

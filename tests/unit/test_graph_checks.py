@@ -3,6 +3,7 @@
 import array
 from collections.abc import Callable
 
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
@@ -100,7 +101,8 @@ FLAWS: dict[str, tuple[Callable[[], object], str]] = {
         "edge 0 -> 1 weighs something else",
     ),
     "no matrix": (lambda: cgg.from_scipy(np.eye(3)), "ndarray is not"),
-    "no graph": (lambda: cgg.as_graph("graph.mtx"), "str is not a graph"),
+    "no graph": (lambda: cgg.as_graph("graph.mtx"), "a str is not a graph here"),
+    "no graph of ours": (lambda: cgg.as_graph(nx.Graph()), "a networkx Graph is not a graph here"),
     "no networkx": (lambda: cgg.from_networkx([1]), "list is not a networkx graph"),
     "rectangular": (lambda: cgg.from_scipy(scipy.sparse.csr_matrix((2, 3))), "2 x 3"),
     "nan entry": (lambda: cgg.from_scipy(scipy.sparse.csr_matrix([[np.nan]])), "nan"),

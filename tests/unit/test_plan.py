@@ -131,7 +131,8 @@ def test_a_table_with_another_array_has_another_stamp(device):
     table.allocate(Memory(device))
     made = table.stamp
     assert made is not before
-    assert table.places(["source"]) == [1]
+    table.bind({"source": np.uint32(0)})
+    assert table.changing == (1,)
     table["found"] = Memory(device).allocate("found", 8, np.uint32)
     assert table.stamp is not made
 
@@ -149,3 +150,23 @@ def test_a_run_after_an_array_was_replaced_reads_the_new_one(device):
                 table[row.name] = fresh
         before.clear()
     assert plan.run(0).distances.tolist() == list(range(20))
+
+
+def test_what_some_launch_was_given_may_change_in_all_later_ones():
+    """A kernel's arguments are looked at there: the table may have another value, or the next."""
+    table = Table()
+    table.given("uint", "first")
+    table.number("uint", "n", 7)
+    table.given("uint", "last")
+    table.allocate(Memory)
+    assert set(table.changing) == set()
+    assert table.bind({"last": np.uint32(3)}) == [None, 7, 3]
+    assert set(table.changing) == {2}
+    assert table.bind({}) == [None, 7, None]
+    assert set(table.changing) == {2}
+    assert table.bind({"n": np.uint32(9), "last": np.uint32(3)}) == [None, 9, 3]
+    assert set(table.changing) == {1, 2}
+    stamp = table.stamp
+    table["n"] = np.uint32(8)
+    assert table.stamp is not stamp
+    assert set(table.changing) == {1, 2}

@@ -88,9 +88,7 @@ def test_eight_resident_groups_cross_many_times(size, rounds):
 
 @pytest.mark.parametrize("groups", [9, 64])
 def test_an_oversubscribed_grid_gives_up_and_says_so(groups):
-    crossed, _, failed = crossed_under(
-        run_under_pocl_threads, groups, 1, 10, 20_000, False, timeout=60
-    )
+    crossed, _, failed = crossed_under(run_under_pocl_threads, groups, 1, 10, 20_000, False)
     assert failed == 1
     assert crossed == [0] * groups
 
@@ -98,7 +96,7 @@ def test_an_oversubscribed_grid_gives_up_and_says_so(groups):
 def test_an_oversubscribed_grid_gives_up_on_another_device(intel):
     groups = 4 * intel.traits.compute_units
     script = CROSS_HERE.replace("find_device()", 'find_device("intel")')
-    done = run_python(script, json.dumps([groups, 16, 10, 100_000, False]), timeout=60)
+    done = run_python(script, json.dumps([groups, 16, 10, 100_000, False]))
     crossed, _, failed = json.loads(done.stdout)
     assert failed == 1
     assert crossed == [0] * groups

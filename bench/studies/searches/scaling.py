@@ -3,8 +3,9 @@
 ``python -m bench.studies.searches.scaling kron22 unif22 --parts 1,2,4`` searches each graph on one
 device without dividing it and in 1, 2 and 4 parts with either exchange, all in turn, and compares
 their distances; ``--grow edges`` and ``--grow vertices`` search Kronecker graphs whose edges or
-vertices grow with the parts (``kron16``: scale 16 for one). With ``--on-card`` kronN is drawn by an
-NVIDIA card, which takes seconds where a host takes minutes; it is another graph of the kind.
+vertices grow with the parts (``kron16``: scale 16 for one). With ``--draw`` kronN is drawn instead
+of looked for; with ``--on-card`` by an NVIDIA card, which takes seconds where a host takes minutes;
+it is another graph of the kind. Under mpiexec ``--ranks`` searches with the ranks of the job.
 Devices are all GPUs there are, or those of ``--devices``; parts beyond their number share one,
 which is marked, since that shows what dividing costs and not what it gains. Times are medians, by
 the host's clock; speeds are harmonic means over sources.
@@ -138,7 +139,7 @@ def _graphs(
     draw = on_card.kron if args.on_card else clgraph.generate.kron
     for name in args.graphs:
         if args.grow is None:
-            drawn = args.on_card and name.startswith("kron")
+            drawn = (args.on_card or args.draw) and name.startswith("kron")
             graph = draw(scale_of(name), seed=1) if drawn else find(name, places).graph
             yield name, graph, args.parts
             continue
@@ -186,9 +187,8 @@ def _rows(args: argparse.Namespace, devices: Sequence[Device]) -> Iterator[Row]:
             yield {**shape, **size, **row, "times": row["gteps"] / rows[0]["gteps"]}
 
 
-def _ranked(args: argparse.Namespace) -> Iterator[Row]:
+def _ranked(args: argparse.Namespace, comm: clgraph.cluster.Communicator) -> Iterator[Row]:
     """Rows of a job of ranks, on the first of them."""
-    comm = clgraph.cluster.world(args.devices)
     for name in args.graphs:
         drawn = clgraph.cluster.Kronecker(scale_of(name), seed=1)
         for exchange in args.exchanges:
@@ -199,7 +199,8 @@ def _ranked(args: argparse.Namespace) -> Iterator[Row]:
             (row,) = measure([plan], sources, gather=False)
             if comm.ranks[0] == 0:
                 shape = {"graph": name, "exchange": exchange, "parts": comm.size}
-                yield {**shape, "devices": comm.size, **row}
+                size = {"devices": comm.size, "n": plan.facts.n, "m": plan.facts.m}
+                yield {**shape, **size, "drawn": "by ranks", **row}
 
 
 def _line(row: Row) -> list[str]:
@@ -229,12 +230,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument(
-        "graphs", nargs="+", help="names of bench/runner/graphs.py, or kronN with --grow"
+        "graphs", nargs="+", help="names of bench/runner/graphs.py, or kronN that is drawn"
     )
     parser.add_argument("--grow", choices=tuple(GRAIN), help="weak scaling instead of strong")
     parser.add_argument("--parts", default="1,2,4", help="how many, separated by commas")
     parser.add_argument("--exchanges", default=",".join(EXCHANGES))
     parser.add_argument("--devices", help="separated by commas; default is all GPUs")
+    parser.add_argument("--draw", action="store_true", help="draw kronN on the host")
     parser.add_argument("--on-card", action="store_true", help="draw kronN there, with CuPy")
     parser.add_argument("--transfers", choices=("direct", "host", "mailboxes"))
     parser.add_argument("--ranks", action="store_true", help="under mpiexec: the ranks of the job")
@@ -246,9 +248,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     args.parts = [int(parts) for parts in args.parts.split(",")]
     args.exchanges = args.exchanges.split(",")
-    devices = [] if args.ranks else _devices(args.devices)
+    if args.ranks:
+        comm = clgraph.cluster.world(args.devices)
+        devices = comm.usual_devices * comm.size  # each rank has one, and the first says its own
+        measured = _ranked(args, comm)
+    else:
+        devices = tuple(_devices(args.devices))
+        measured = _rows(args, devices)
     rows = []
-    for row in _ranked(args) if args.ranks else _rows(args, devices):
+    for row in measured:
         rows.append(row)
         print("  ".join(_line(row)), file=sys.stderr, flush=True)
     if not rows:
@@ -256,9 +264,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(table(list(COLUMNS), [_line(row) for row in rows]))
     if args.json:
         about = {
-            **(head_of("scaling", devices[0]) if devices else {}),
+            **head_of("scaling", devices[0]),
             "devices": [device.name for device in devices],
-            "transfers": args.transfers,
+            "transfers": "mpi" if args.ranks else args.transfers,
             "rows": rows,
         }
         Path(args.json).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

@@ -10,6 +10,7 @@ edges, 4 each, though more may pass. Times are medians, by the host's clock.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -34,12 +35,13 @@ from ...runner.problem import pick_sources
 from .scaling import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from clgraph import Device, Graph
 
 __all__ = ["bus_gb_per_s", "main", "measure"]
 
+LIMIT = "CLGRAPH_MEMORY_LIMIT"
 REPEATS = 5
 COPY_BYTES = 256 << 20
 WAYS = {"chosen": None, "in-place": "in place", "copied": "copied"}
@@ -107,6 +109,19 @@ def measure(graph: Graph, plan: Streamed, source: int, expected: Any) -> Row:
     }
 
 
+@contextlib.contextmanager
+def _allowed(size_bytes: int) -> Iterator[None]:
+    """Allow so many bytes of the device's memory, and afterwards what was allowed before."""
+    before = os.environ.get(LIMIT)
+    os.environ[LIMIT] = str(size_bytes)
+    try:
+        yield
+    finally:
+        del os.environ[LIMIT]
+        if before is not None:
+            os.environ[LIMIT] = before
+
+
 def _rows(args: argparse.Namespace, device: Device, bus: float) -> list[Row]:
     rows = []
     for name in args.graphs:
@@ -118,19 +133,18 @@ def _rows(args: argparse.Namespace, device: Device, bus: float) -> list[Row]:
         del whole
         gc.collect()
         size = 4 * graph.m + 8 * (graph.n + 1)
-        os.environ["CLGRAPH_MEMORY_LIMIT"] = str(device.ledger.used_bytes + int(args.share * size))
-        for way in args.ways.split(","):
-            for tree in (False, True) if args.predecessors else (False,):
-                plan = Streamed(graph, device, predecessors=tree, way=WAYS[way])
-                for source in sources:
-                    row = measure(graph, plan, source, expected[source])
-                    shape = {"graph": name, "n": graph.n, "m": graph.m, "way": plan.way}
-                    shape |= {"chosen": way == "chosen", "tree": tree, "source": int(source)}
-                    rows.append({**shape, **row, "of_bus": row["gb_per_s"] / bus})
-                    print("  ".join(_line(rows[-1])), file=sys.stderr, flush=True)
-                del plan
-                gc.collect()
-        del os.environ["CLGRAPH_MEMORY_LIMIT"]
+        with _allowed(device.ledger.used_bytes + int(args.share * size)):
+            for way in args.ways.split(","):
+                for tree in (False, True) if args.predecessors else (False,):
+                    plan = Streamed(graph, device, predecessors=tree, way=WAYS[way])
+                    for source in sources:
+                        row = measure(graph, plan, source, expected[source])
+                        shape = {"graph": name, "n": graph.n, "m": graph.m, "way": plan.way}
+                        shape |= {"chosen": way == "chosen", "tree": tree, "source": int(source)}
+                        rows.append({**shape, **row, "of_bus": row["gb_per_s"] / bus})
+                        print("  ".join(_line(rows[-1])), file=sys.stderr, flush=True)
+                    del plan
+                    gc.collect()
     return rows
 
 

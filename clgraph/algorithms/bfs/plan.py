@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
-from clgraph.engine.plan import Plan, SearchPlan, Turn
+from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
 from clgraph.verify import distances as verify_distances
@@ -171,6 +172,7 @@ class BFS(SearchPlan):
             blocks=blocks,
         )
         self._has_shares = has_shares(self.config)
+        self._has_tallies = self.config.frontier.name == "status"
         table = table_of(
             self.graph,
             self.config,
@@ -261,7 +263,7 @@ class BFS(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        turn = Turn()
+        began = time.perf_counter()
         with self._searched.still() as changed, self._lock:
             if changed:
                 self._follow()
@@ -288,9 +290,8 @@ class BFS(SearchPlan):
                     raise
                 fallback = self._instead(self._exact_plan)
                 return fallback.run(source, max_depth=max_depth, verify=verify, out=out)
-            status = self.config.frontier.name == "status"
             table = self._stages.table
-            counted = read_tallies(table) if status else {}
+            counted = read_tallies(table) if self._has_tallies else {}
             shares = None
             if self._has_shares:
                 rows = min(outcome.depth + 1, level_capacity(self.graph))
@@ -298,7 +299,7 @@ class BFS(SearchPlan):
             found = HopFindings(self.graph, buffers, outcome.depth)
             found.read_into(out)
             packed = self._searched.packed(self.device) if verify else None
-        turn.end()
+        total_ms = 1e3 * (time.perf_counter() - began)
         if packed is not None:
             verify_search(
                 self.device,
@@ -309,7 +310,7 @@ class BFS(SearchPlan):
                 limit=int(limit),
                 unreached=UNREACHED,
             )
-        stats = BFSStats(found, outcome, turn.total_ms, self.config, counted, shares)
+        stats = BFSStats(found, outcome, total_ms, self.config, counted, shares)
         stats.ran_on(self.device, self.groups)
         return BFSResult(found, outcome, stats, source)
 

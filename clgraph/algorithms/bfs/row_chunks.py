@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.errors import DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["GATHER_COST", "RowChunks", "host_rows"]
+
+log = logging.getLogger(__name__)
 
 MOST_CHUNK_BYTES, LEAST_CHUNK_BYTES = 64 << 20, 1 << 12
 CHUNK_SHARE = 1 / 6  # of the memory that is free, for each of two chunks
@@ -45,6 +49,17 @@ def host_rows(
     pinned = Pinned(device, max(graph.m, 1), np.uint32).array
     pinned[: graph.m] = rows
     return np.uint64(pinned.ctypes.data), pinned
+
+
+def _pinned_rows(device: Device, rows: NDArray[Any]) -> NDArray[Any]:
+    """Give rows in pinned memory, out of which copies are three times as fast, if there is room."""
+    try:
+        pinned = Pinned(device, rows.size, np.uint32).array
+    except DeviceMemoryError as error:
+        log.warning("rows are copied from where they are, which is slower: %s", error)
+        return rows
+    pinned[:] = rows
+    return pinned
 
 
 class _Chunk:
@@ -92,10 +107,7 @@ class RowChunks:
         self.copied_bytes = 0
         rows = np.asarray(graph.indices)
         if not isinstance(graph.indices.base, np.memmap) and graph.m:
-            # Copies out of pinned memory are three times as fast.
-            self._pinned = Pinned(device, graph.m, np.uint32)
-            self._pinned.array[:] = rows
-            rows = self._pinned.array
+            rows = _pinned_rows(device, rows)
         self._rows = rows
         memory = Memory(device)
         free = int(memory.free_bytes * CHUNK_SHARE)

@@ -224,11 +224,44 @@ class Streamed:
         if before_this is not None:
             before_this.detach()
         begun = time.perf_counter()
+        try:
+            levels, launches = self._levels(source, limit)
+        except BaseException:
+            # A launch that is under way reads the host's memory, which may go with this plan.
+            self.device.queue.finish()
+            raise
+        spent_ms = 1e3 * (time.perf_counter() - begun)
+        findings = DividedFindings(
+            self._graph.n, [cast("Part", self)], tree=self._tree, names=self._graph.labels
+        )
+        stats = DividedStats(
+            findings,
+            levels,
+            [self.config],
+            self.NAME,
+            [self.device.name],
+            partition=self.way,
+            launches=launches,
+            kernel_ms=spent_ms,
+            total_ms=spent_ms,
+        )
+        self._last = weakref.ref(findings)
+        findings.read_into(out)
+        outcome = SimpleNamespace(depth=stats.levels - 1, reached=stats.reached)
+        return BFSResult(
+            cast("HopFindings", findings),
+            cast("Outcome", outcome),
+            cast("TraversalStats", stats),
+            source,
+        )
+
+    def _levels(self, source: int, limit: int) -> tuple[list[Level], int]:
+        """Run the levels; give them, and how many launches these were."""
         n = np.uint32(self._graph.n)
         self._begin(source)
         frontier: NDArray[np.int64] | None = np.array([source], np.int64)
         levels, launches = [Level(1)], 1
-        clock = begun
+        clock = time.perf_counter()
         for depth in range(limit):
             before = self._copied_bytes
             launches += self._expand(depth, frontier)
@@ -254,30 +287,7 @@ class Streamed:
             if not count:
                 break
         finish_copy(self._mirror.enqueue())
-        spent_ms = 1e3 * (time.perf_counter() - begun)
-        findings = DividedFindings(
-            self._graph.n, [cast("Part", self)], tree=self._tree, names=self._graph.labels
-        )
-        stats = DividedStats(
-            findings,
-            levels,
-            [self.config],
-            self.NAME,
-            [self.device.name],
-            partition=self.way,
-            launches=launches,
-            kernel_ms=spent_ms,
-            total_ms=spent_ms,
-        )
-        self._last = weakref.ref(findings)
-        findings.read_into(out)
-        outcome = SimpleNamespace(depth=stats.levels - 1, reached=stats.reached)
-        return BFSResult(
-            cast("HopFindings", findings),
-            cast("Outcome", outcome),
-            cast("TraversalStats", stats),
-            source,
-        )
+        return levels, launches
 
     def _begin(self, source: int) -> None:
         """Enqueue what makes no vertex reached but the source."""

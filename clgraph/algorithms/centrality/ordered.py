@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.multi_search.run import STATUS_WORDS, Batch, Scratch
 from clgraph.algorithms.multi_search.state import State
 from clgraph.device import Memory, load, resident_groups
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import resident, wide_offsets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class OrderedBetweenness:
         self.config = OrderedConfig(
             lanes=traits.lanes,
             group_size=size,
-            wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
+            wide_offsets=wide_offsets(graph.m),
             real="double" if dtype == np.float64 else "float",
             wide_row=2**31 - 1 if one_lane else 2 * traits.lanes,
             shares_rows=not one_lane,

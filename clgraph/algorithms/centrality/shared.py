@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.multi_search.ms_bfs_config import long_rows_in_parts
 from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import offsets_dtype, resident, wide_offsets
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class SharedBetweenness:
         self.config = SharedConfig(
             lanes=traits.lanes,
             group_size=traits.lanes if small_groups else traits.group_of(GROUP_SIZE),
-            wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
+            wide_offsets=wide_offsets(graph.m),
             width=WIDTH,
             real="double" if dtype == np.float64 else "float",
             part_edges=1 << 16 if one_lane else 512,

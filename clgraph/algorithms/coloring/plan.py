@@ -12,7 +12,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import offsets_dtype, resident, wide_offsets
 from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
@@ -99,7 +99,7 @@ class Coloring(Plan):
             "group_size": self._vertices.group_size,
             "shared_lists": lanes > 1,
             "abreast": 1 if lanes == 1 else ABREAST,
-            "wide_offsets": m >= 2**32,
+            "wide_offsets": wide_offsets(m),
             "order": by,
         }
         program = load(self.device, "coloring/coloring.cl", **self.config)

@@ -173,9 +173,8 @@ class _Detection(Plan):
                     except StrandedError:
                         quality = self._iterations(log, scale, seed, most, found, progress)
                     self._numbering.run(log, self._places, self._labels)
-                    log.wait()
+                    count = self._numbering.count()
                     labels = self._labels.read()
-                    count = int(self._numbering.count.read()[0])
             report_progress(progress, self.graph.n, self.graph.n, "merging vertices")
         config = {"tables": self._tables, "resolution": gamma, "seed": seed}
         stats = self._stats_of(CommunityStats, log, turn, levels=found, config=config)

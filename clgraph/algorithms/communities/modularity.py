@@ -14,7 +14,7 @@ from clgraph.device import load
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -78,7 +78,7 @@ class Modularity(Plan):
             self.device,
             "communities/modularity.cl",
             config=SimpleNamespace(
-                group_size=size, lanes=lanes, wide_offsets=self.graph.m >= 2**32
+                group_size=size, lanes=lanes, wide_offsets=wide_offsets(self.graph.m)
             ),
             tally=tallies.parameters(tallies.kinds[0]),
             weighted=self._weighted,

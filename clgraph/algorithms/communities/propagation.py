@@ -14,7 +14,7 @@ from clgraph.device import load
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import SweepLog
 from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidGraphError, VerificationError
@@ -123,7 +123,7 @@ class LabelPropagation(Plan):
 
     def _load(self, tallies: Tallies, kind: Tally) -> Kernel:
         lanes = self.device.traits.lanes
-        wide = self.graph.m >= 2**32
+        wide = wide_offsets(self.graph.m)
         program = load(
             self.device,
             "communities/propagate.cl",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.device import load
+from clgraph.device import Mirror, load
 from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 
 if TYPE_CHECKING:
@@ -52,26 +52,46 @@ class Numbering:
         self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
         self._rank = memory.allocate("component_ranks", n, np.uint32)
         self._totals = memory.allocate("totals", self._sweeper.groups, np.uint32)
-        self.count = memory.allocate("component_count", 1, np.uint32)
+        self._count = memory.allocate("component_count", 1, np.uint32)
+        self._mirror = Mirror(device, self._count, 0, 1)
+        self._stamp = object()  # of all of these, which stay
+
+    def count(self) -> int:
+        """Wait for what was enqueued last, and give the number of components.
+
+        Raises
+        ------
+        ClgraphError
+            If the driver reports a failure.
+        """
+        self._mirror.refresh()
+        return int(self._mirror.words[0])
 
     def run(self, log: SweepLog, component: Allocation, labels: Allocation) -> None:
-        """Enqueue everything; `count` and `labels` are valid after the last event of `log`."""
+        """Enqueue everything; `labels` are valid after `count`."""
         if self._by_one_item:
             event = self._kernels["by_one_item"].launch(
-                1, 1, component, self._n, self._rank, self.count, labels
+                1, 1, component, self._n, self._rank, self._count, labels
             )
             log.add(event, event)
             return
-        first = self._first or self._rank
+        first, n, chunk, totals = self._first or self._rank, self._n, self._chunk, self._totals
         if self._first is not None:
-            self._launch(log, "clear", self._n, first)
-            self._launch(log, "first", component, self._n, first)
-        self._launch(log, "fold", component, first, self._n, self._chunk, self._totals)
-        self._sweeper.launch(
-            log, self._kernels["totals"], self._totals, self._groups, self.count, groups=1
-        )
-        self._launch(log, "rank", component, first, self._n, self._chunk, self._totals, self._rank)
-        self._launch(log, "labels", component, first, self._rank, self._n, labels)
+            self._launch(log, "clear", n, first)
+            self._launch(log, "first", component, n, first, given=(0,))
+        self._launch(log, "fold", component, first, n, chunk, totals, given=(0,))
+        self._launch(log, "totals", totals, self._groups, self._count, groups=1)
+        self._launch(log, "rank", component, first, n, chunk, totals, self._rank, given=(0,))
+        self._launch(log, "labels", component, first, self._rank, n, labels, given=(0, 4))
 
-    def _launch(self, log: SweepLog, name: str, *args: Allocation | np.generic) -> None:
-        self._sweeper.launch(log, self._kernels[name], *args)
+    def _launch(
+        self,
+        log: SweepLog,
+        name: str,
+        *args: Allocation | np.generic,
+        given: tuple[int, ...] = (),
+        groups: int | None = None,
+    ) -> None:
+        """Launch a kernel; the arguments in the places `given` are the caller's, others ours."""
+        bound = (given, self._stamp)
+        self._sweeper.launch(log, self._kernels[name], *args, groups=groups, bound=bound)

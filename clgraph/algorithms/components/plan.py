@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
 from clgraph.engine.plan import Plan
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
 
@@ -105,7 +107,7 @@ class ConnectedComponents(Plan):
             "group_size": self._sweeper.group_size,
             "samples": CPU_SAMPLES if traits.lanes == 1 else SAMPLES,
             "long_row": NO_LONG_ROW if traits.lanes == 1 else LONG_ROW_LANES * traits.lanes,
-            "wide_offsets": rows.wide if blocks else rows.m >= 2**32,
+            "wide_offsets": rows.wide if blocks else wide_offsets(rows.m),
         }
         if config != self.config:
             self._build(config, "blocks" if blocks else "csr")
@@ -135,6 +137,7 @@ class ConnectedComponents(Plan):
         # The same objects in every launch, so that they are handed over once.
         self._from_end = np.uint32(1)
         self._skip = np.uint32(not self.graph.directed)
+        self._stamp = object()  # of what kernels take, all of which stays until this is another
 
     def run(self, *, verify: bool = False) -> ComponentsResult:
         """Find the components.
@@ -169,7 +172,7 @@ class ConnectedComponents(Plan):
                 labels = self._memory.allocate("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
-        steps = [hooking(log, n)] if n else []
+        steps = partial(hooking, log, n)
         how = {"mode": "stepped", "method": "hooking", "config": self.config}
         stats = self._stats_of(ComponentStats, log, turn, steps=steps, **how)
         stats.vertices = n
@@ -183,25 +186,30 @@ class ConnectedComponents(Plan):
         """Write the labels of a graph with vertices, int32 [n], and count the components."""
         self._enqueue(log)
         self._numbering.run(log, self._parent, labels)
-        log.wait()
-        return int(self._numbering.count.read()[0])
+        return self._numbering.count()
 
     def _enqueue(self, log: SweepLog) -> None:
-        rows, parent, kernels = self._rows, self._parent, self._kernels
+        rows, parent, commonest = self._rows, self._parent, self._commonest
         n = rows[-1]
-        self._sweeper.launch(log, kernels["start"], *rows, parent)
-        self._sweeper.launch(log, kernels["compress"], n, parent)
-        self._sweeper.launch(log, kernels["sample"], *rows, self._from_end, parent)
-        self._sweeper.launch(log, kernels["compress"], n, parent)
-        self._sweeper.launch(log, kernels["commonest"], parent, n, self._commonest, groups=1)
-        self._sweeper.launch(log, kernels["rest"], *rows, self._commonest, self._skip, parent)
-        self._sweeper.launch(log, kernels["compress"], n, parent)
+        self._launch(log, "start", *rows, parent)
+        self._launch(log, "compress", n, parent)
+        self._launch(log, "sample", *rows, self._from_end, parent)
+        self._launch(log, "compress", n, parent)
+        self._launch(log, "commonest", parent, n, commonest, groups=1)
+        self._launch(log, "rest", *rows, commonest, self._skip, parent)
+        self._launch(log, "compress", n, parent)
+
+    def _launch(self, log: SweepLog, name: str, *args: Any, groups: int | None = None) -> None:
+        bound = ((), self._stamp)
+        self._sweeper.launch(log, self._kernels[name], *args, groups=groups, bound=bound)
 
 
-def hooking(log: SweepLog, n: int) -> dict[str, Any]:
+def hooking(log: SweepLog, n: int) -> list[dict[str, Any]]:
     """Report the one step that hooking is, whose rounds are its launches over `n` vertices."""
+    if not n:
+        return []
     took = {"items": n, "milliseconds": log.kernel_ms}
-    return {"phase": "hooking", "step": "hook", "rounds": log.launches} | took
+    return [{"phase": "hooking", "step": "hook", "rounds": log.launches} | took]
 
 
 @documented(ConnectedComponents, ConnectedComponents.run, only_auto)

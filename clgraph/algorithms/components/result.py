@@ -13,7 +13,7 @@ from clgraph.errors import InvalidArgumentError
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
     from pyopencl.array import Array
@@ -73,7 +73,7 @@ class ComponentStats(Estimated):
         mode: str,
         method: str,
         config: Mapping[str, Any],
-        steps: list[dict[str, Any]] | None = None,
+        steps: Callable[[], list[dict[str, Any]]],
         device_bytes: int = 0,
     ) -> None:
         self._log = log
@@ -82,10 +82,19 @@ class ComponentStats(Estimated):
         self.edges_traversed = edges
         self.mode = mode
         self.method = method
-        self.steps = steps or []
+        self._make_steps = steps
         self.device_bytes = device_bytes
         self.vertices = 0
         self.energy: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the steps, and not what they are made from."""
+        return super().__getstate__() | {"steps": self.steps, "_make_steps": None}
+
+    @cached_property
+    def steps(self) -> list[dict[str, Any]]:
+        """What was done, in order; see above."""
+        return self._make_steps()
 
     def _work(self) -> Work | None:
         if self.method != "hooking":

@@ -12,7 +12,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError, VerificationError
@@ -88,7 +88,7 @@ class IndependentSet(Plan):
             "long_row": NO_LONG_ROW if lanes == 1 else LONG_ROW_LANES * lanes,
             "turns": 1 if lanes == 1 else TURNS,
             "abreast": 1 if lanes == 1 else ABREAST,
-            "wide_offsets": self.graph.m >= 2**32,
+            "wide_offsets": wide_offsets(self.graph.m),
         }
         program = load(self.device, "independent_set/independent_set.cl", **self.config)
         self.source_hash = program.source_hash

@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC
 from clgraph.algorithms.invariants.smt import smt_script
 from clgraph.algorithms.invariants.templates import FORMAL_NAMES
+from clgraph.engine.launch_stats import Shown
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Invariant:
         return self.text
 
 
-class MiningStats:
+class MiningStats(Shown):
     """Times and counts of one run.
 
     Attributes

@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.queries import BLOCK
 from clgraph.device import load
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives import group_size
@@ -112,7 +112,7 @@ class Launches:
                 "group_size": wide,
                 "one": ONE,
                 "block": BLOCK,
-                "wide_offsets": self.graph.m >= 2**32,
+                "wide_offsets": wide_offsets(self.graph.m),
                 "by_arcs": False,
                 "exact": False,
                 "by_labels": True,

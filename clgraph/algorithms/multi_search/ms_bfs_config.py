@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.resident import wide_offsets
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def ms_bfs_config(
     return BitParallelConfig(
         lanes=lanes,
         group_size=lanes if small_groups else traits.group_of(GROUP_SIZE),
-        wide_offsets=offsets_dtype(graph.m) == np.dtype(np.uint64),
+        wide_offsets=wide_offsets(graph.m),
         row_words=row_words,
         part_edges=1024 if not one_lane else 1 << 16,
         tile=64 if one_lane else 1,

@@ -184,6 +184,7 @@ class MultiSearch(FollowingPlan):
         self.config = resolve_search(
             self._wanted, self.device.traits, self.graph, keep_levels=self._declared.keeps_levels
         )
+        self._decided = self.config.as_dict()
         if self._declared.sets_aside and (self.config.keep_levels or not self.config.queued):
             raise InvalidArgumentError(
                 "again needs a frontier and keeps no levels; leave keep_levels, back and "
@@ -316,7 +317,7 @@ class MultiSearch(FollowingPlan):
                 total_ms=turn.total_ms,
                 launches=batch.launches,
                 groups=batch.groups,
-                config=self.config.as_dict(),
+                config=self._decided.copy(),
             )
             result = MultiSearchResult(batch.arrays, chosen, stats)
             if verify:

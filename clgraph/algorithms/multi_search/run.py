@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import wait
+from clgraph.device import Mirror, wait
 from clgraph.device.lazy import cl
 from clgraph.errors import ClgraphError, DeviceMemoryError
 from clgraph.progress import report_progress
@@ -67,6 +67,13 @@ class Scratch:
         Which further arrays there are.
     aside_entries : int
         Vertices that a group may set aside, in both arrays for them.
+
+    Attributes
+    ----------
+    status : Allocation
+        What a launch leaves behind, see `STATUS_WORDS`.
+    seen : Mirror
+        Of it.
     """
 
     def __init__(
@@ -98,6 +105,23 @@ class Scratch:
         self.groups = 0
         self._shared: list[Allocation] = []
         self._own: dict[str, Allocation] = {}
+        self.status = memory.allocate("status", STATUS_COUNT, np.uint32)
+        self.seen = Mirror(memory.device, self.status, 0, STATUS_COUNT)
+        self._sources = memory.allocate("sources", 1, np.uint32)
+
+    def place(self, sources: NDArray[np.int64]) -> Allocation:
+        """Give where those are on the device that the next searches begin at."""
+        if self._sources.count < sources.size:
+            self._sources = self.memory.allocate("sources", sources.size, np.uint32)
+        self._sources.write(sources.astype(np.uint32))
+        return self._sources
+
+    def clear_status(self) -> None:
+        """Enqueue what leaves no search taken, and nothing to complain of."""
+        if self.memory.device.is_simulator:  # see `fill`
+            self.status.write(np.zeros(STATUS_COUNT, np.uint32))
+        else:
+            self.status.clear()
 
     def _each(self) -> list[tuple[str, int, np.dtype[Any]]]:
         """Every array with what one group has of it."""
@@ -273,8 +297,8 @@ class Batch:
             on_device = scratch.own(name) if state.per == "group" else self.arrays[name][0]
             size = np.uint64(state.count(scratch.n, scratch.m))
             states += [on_device, size, state.fill_scalar()]
-        status = memory.upload("status", np.zeros(STATUS_COUNT, np.uint32))
-        front = (*graph_args, memory.upload("sources", sources.astype(np.uint32)))
+        scratch.clear_status()
+        front = (*graph_args, scratch.place(sources))
         sizes = (np.uint32(scratch.n), np.uint64(scratch.m), np.uint32(k))
         is_cpu = memory.device.traits.is_cpu
         first_launch = FIRST_LAUNCH_CPU if is_cpu else FIRST_LAUNCH_GPU
@@ -282,7 +306,7 @@ class Batch:
         while done < k:
             end = min(k, done + max(ahead, self.groups))
             if done:
-                status.write(np.zeros(1, np.uint32))
+                scratch.status.write(np.zeros(1, np.uint32))
             event = self._kernel.launch(
                 self.groups * self._group_size,
                 self._group_size,
@@ -294,13 +318,13 @@ class Batch:
                 *scratch.shared,
                 *states,
                 *given,
-                status,
+                scratch.status,
             )
-            wait(event)
+            scratch.seen.refresh()
             self.launches += 1
             seconds = max((event.profile.end - event.profile.start) * 1e-9, 1e-6)
             self.kernel_ms += 1e3 * seconds
-            self._complain(status.read(), capacity, must_end)
+            self._complain(scratch.seen.words, capacity, must_end)
             ahead = int((end - done) * LAUNCH_S / seconds)
             done = end
             report_progress(progress, done, k, "searches")

@@ -10,7 +10,7 @@ from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import REALS
 from clgraph.algorithms.ranking.placing import placed_rows
 from clgraph.device import load
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.row_shares import RowShares
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Pulling:
             real=REALS[real],
             weighted=weighted,
             placed=places is not None,
-            wide_offsets=graph.m >= 2**32,
+            wide_offsets=wide_offsets(graph.m),
             **options,
         )
         self.places = None if places is None else memory.upload("places", places)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from clgraph.errors import DeviceMemoryError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
+    from clgraph.algorithms.scc.stages import Record
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.driver import Outcome
@@ -36,6 +38,29 @@ log = logging.getLogger("clgraph")
 STEPWISE = ("coloring", "forward-backward")  # finishes that the step kernel has
 CPU_FINISH = "sequential"
 LESS_MEMORY = SCCConfig(trim=1, forward_backward=1, finish="coloring")
+
+
+class Done(NamedTuple):
+    """What a run did, as kernels noted it.
+
+    Attributes
+    ----------
+    records : tuple of Record
+        Of kernels that run stage by stage.
+    sequential : int
+        Launches of the sequential search.
+    """
+
+    records: tuple[Record, ...] = ()
+    sequential: int = 0
+
+    def steps(self) -> list[dict[str, Any]]:
+        """List all of it in order, see `ComponentStats`."""
+        steps = [step for record in self.records for step in record.steps()]
+        if self.sequential:
+            how = {"phase": "sequential", "step": "sequential"}
+            steps.append(how | {"rounds": self.sequential})
+        return steps
 
 
 class SCCResult(ComponentsResult):
@@ -188,24 +213,25 @@ class SCC(Plan):
             If there is no room for the labels.
         """
         sweeps = SweepLog()
-        labels, count, mode = None, 0, "stepped"
-        steps: list[dict[str, Any]] = []
+        labels, count, mode, done = None, 0, "stepped", Done()
         with self._turn() as turn:
             if self.graph.n:
                 labels = self._memory.allocate("labels", self.graph.n, np.int32)
                 if self.method == "hooking":
                     count = self._weak.label(sweeps, labels)
-                    steps = [hooking(sweeps, self.graph.n)]
                 else:
-                    mode, steps = self._decompose(sweeps, labels)
-                    count = int(self._numbering.count.read()[0])
+                    mode, done = self._decompose(sweeps, labels)
+                    count = self._numbering.count()
+        steps = done.steps
+        if self.method == "hooking":
+            steps = partial(hooking, sweeps, self.graph.n)
         stats = ComponentStats(
             sweeps,
             turn.total_ms,
             edges=self.graph.m,
             mode=mode,
             method=self.method,
-            config=self.config.decided() | {"finish": self.method},
+            config=self._decided,
             steps=steps,
             device_bytes=self.device_bytes,
         )
@@ -216,8 +242,13 @@ class SCC(Plan):
             verify_components(self.graph, result, self.device, strong=True)
         return result
 
-    def _decompose(self, log: SweepLog, labels: Allocation) -> tuple[str, list[dict[str, Any]]]:
-        """Run every step; give the mode and what was done."""
+    @cached_property
+    def _decided(self) -> dict[str, Any]:
+        """What every run does, for its stats."""
+        return self.config.decided() | {"finish": self.method}
+
+    def _decompose(self, log: SweepLog, labels: Allocation) -> tuple[str, Done]:
+        """Enqueue every step; give the mode and what was done."""
         component, mode, launches = self._component, "stepped", 0
         done: list[tuple[Steps | Signatures, Outcome]] = []
         left = True
@@ -232,11 +263,7 @@ class SCC(Plan):
         if left:
             launches = self._sequential.run(log, component, keep=bool(done))
         self._numbering.run(log, component, labels)
-        log.wait()
-        steps = [step for part, outcome in done for step in part.steps(outcome)]
-        if launches:
-            steps.append({"phase": "sequential", "step": "sequential", "rounds": launches})
-        return mode, steps
+        return mode, Done(tuple(part.record(outcome) for part, outcome in done), launches)
 
 
 @documented(SCC, SCC.run)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device import Mirror, load
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class SequentialSearch:
             device,
             "scc/sequential.cl",
             group_size=self._sweeper.group_size,
-            wide_offsets=m >= 2**32,
+            wide_offsets=wide_offsets(m),
             words=WORDS,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )

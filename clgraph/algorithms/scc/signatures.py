@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
+    from clgraph.algorithms.scc.stages import Record
     from clgraph.device import Allocation, Device, Memory
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resident import ResidentGraph
@@ -151,6 +152,6 @@ class Signatures:
             self._sweeper.launch(log, self._resolve, self._stages.table["n"], component)
         return outcome
 
-    def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
-        """Report what the last run did, see `StageLog.steps`."""
-        return self._log.steps(outcome)
+    def record(self, outcome: Outcome) -> Record:
+        """Report what the last run did, see `StageLog.record`."""
+        return self._log.record(outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,13 +19,15 @@ from clgraph.engine.strategies.schedule import Schedule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Device, DeviceTraits
     from clgraph.engine.driver import Outcome
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["StageLog", "compile_stages", "resolve_stages", "scan_limit"]
+__all__ = ["Record", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
 
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
@@ -130,7 +132,32 @@ class StageLog:
         table.array("uint4", "history", 1 + HISTORY_CAPACITY, note)
         table.number("uint", "capacity", HISTORY_CAPACITY)
 
-    def steps(self, outcome: Outcome) -> list[dict[str, Any]]:
+    def record(self, outcome: Outcome) -> Record:
+        """Copy what the last run noted to the host."""
+        kept = min(outcome.reached, HISTORY_CAPACITY)
+        noted = self._table["history"].read(4 * (1 + kept)).reshape(-1, 4)
+        return Record(self._phases, self._stages, noted, outcome.reached - kept)
+
+
+class Record(NamedTuple):
+    """What a run noted of its stages, on the host.
+
+    Attributes
+    ----------
+    phases, stages : tuple of str
+        Names, by number.
+    noted : uint32 [1 + stages, 4]
+        Items, found, stage, clock; the first row is the beginning.
+    lost : int
+        Stages that there was no room for.
+    """
+
+    phases: tuple[str, ...]
+    stages: tuple[str, ...]
+    noted: NDArray[np.uint32]
+    lost: int
+
+    def steps(self) -> list[dict[str, Any]]:
         """Stages in order; equal neighbours become one step of several rounds.
 
         Returns
@@ -140,15 +167,13 @@ class StageLog:
             rounds) and ``milliseconds`` (NaN where the device has no clock). Rounds beyond those
             that are kept follow as one step, "not recorded".
         """
-        kept = min(outcome.reached, HISTORY_CAPACITY)
-        noted = self._table["history"].read(4 * (1 + kept)).reshape(-1, 4)
-        rows, clock = noted[1:], noted[:, 3]
-        took = np.full(kept, np.nan)
+        rows, clock = self.noted[1:], self.noted[:, 3]
+        took = np.full(len(rows), np.nan)
         if clock[1:].any():
             took = np.diff(clock) / 1e6  # modulo 2**32 ns, as the clock is
         steps: list[dict[str, Any]] = []
         for (items, found, mode, _), milliseconds in zip(rows.tolist(), took.tolist(), strict=True):
-            phase, name = self._phases[mode >> 8], self._stages[mode & 7].lower()
+            phase, name = self.phases[mode >> 8], self.stages[mode & 7].lower()
             if steps and (steps[-1]["phase"], steps[-1]["step"]) == (phase, name):
                 steps[-1]["rounds"] += 1
                 steps[-1]["found"] += found
@@ -164,7 +189,7 @@ class StageLog:
                         "milliseconds": milliseconds,
                     }
                 )
-        lost = outcome.reached - kept
-        if lost > 0:
-            steps.append({"phase": steps[-1]["phase"], "step": "not recorded", "rounds": lost})
+        if self.lost > 0:
+            more = {"step": "not recorded", "rounds": self.lost}
+            steps.append({"phase": steps[-1]["phase"]} | more)
         return steps

@@ -14,7 +14,7 @@ from clgraph.device import load
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
@@ -97,7 +97,7 @@ class Similarity(Plan):
             self.device,
             "similarity/pairs.cl",
             config=SimpleNamespace(
-                group_size=size, lanes=traits.lanes, wide_offsets=self.graph.m >= 2**32
+                group_size=size, lanes=traits.lanes, wide_offsets=wide_offsets(self.graph.m)
             ),
             way=self.config.way_on(self.device),
         )

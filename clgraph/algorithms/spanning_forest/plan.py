@@ -186,7 +186,7 @@ class SpanningForest(Plan):
                 chosen = self._memory.allocate("forest_edges", n, np.uint32)
                 labels = self._memory.allocate("labels", n, np.int32)
                 rounds = self._grow(log, chosen, labels, progress)
-                count = int(self._numbering.count.read()[0])
+                count = self._numbering.count()
                 if self._found != n - count:
                     raise ClgraphError(
                         f"{self.device.name} has chosen {self._found} edges for {count} trees of "

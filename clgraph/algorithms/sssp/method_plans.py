@@ -27,6 +27,7 @@ from clgraph.device.hardware.measured import (
     NEAR_HOPS,
     SPARSE_CORE_HOPS,
 )
+from clgraph.engine.resident import FEWEST_WIDE, wide_offsets
 from clgraph.engine.resolved import USUAL, Mechanics
 from clgraph.engine.strategies.frontier import Buffer
 from clgraph.engine.strategies.schedule import Persistent, Stepped
@@ -100,7 +101,7 @@ class Known:
     @property
     def has_narrow_rows(self) -> bool:
         """Whether edges are numbered by 32 bits and vertices leave two bits free."""
-        return self.graph.m < 2**32 and self.graph.n <= CLASSED_VERTICES
+        return not wide_offsets(self.graph.m) and self.graph.n <= CLASSED_VERTICES
 
 
 def core_hops(graph: Graph, traits: DeviceTraits) -> float:
@@ -176,8 +177,9 @@ def _banded(
     graph, lanes = known.graph, known.traits.lanes
     if not known.has_narrow_rows:
         raise InvalidArgumentError(
-            f"method='delta-stepping' takes fewer than 2**32 edges and at most {CLASSED_VERTICES} "
-            f"vertices here, but the graph has {graph.m} and {graph.n}; use near-far."
+            f"method='delta-stepping' takes fewer than {FEWEST_WIDE} edges and at most "
+            f"{CLASSED_VERTICES} vertices here, but the graph has {graph.m} and {graph.n}; use "
+            "near-far."
         )
     if known.balance not in ROW_BALANCERS:
         raise InvalidArgumentError(
@@ -200,7 +202,7 @@ def _drift(method: NearFar, known: Known) -> int:
     update = known.engine.frontier.update if known.engine.frontier else None
     can_drift = (
         not known.one_item
-        and known.graph.m < 2**32
+        and not wide_offsets(known.graph.m)
         and known.distribution == "static"
         and known.balance in DRIFT_BALANCERS
         and (update is None or isinstance(update, Buffer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
 from clgraph.engine.blocks import BlockRows, Searched, is_changing
-from clgraph.engine.plan import Plan, SearchPlan, Turn
+from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 
@@ -247,18 +248,19 @@ class SSSP(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        turn = Turn()
+        began = time.perf_counter()
         with self._searched.still() as changed, self._lock:
             if changed:
                 self._follow()
-            sources, given = vertex_numbers(source, self.graph.n)
-            end = None if target is None else vertex_number(target, self.graph.n, "target")
+            n = self.graph.n
+            sources, given = vertex_numbers(source, n)
+            end = None if target is None else vertex_number(target, n, "target")
             last = self._weights.limit_key(max_distance)
             if self._weights.negative and max_distance is not None:
                 refuse_tree(max_distance, wanted=self.with_predecessors or verify)
-            out = output_array(out, self.graph.n, self._weights.dtype)
+            out = output_array(out, n, self._weights.dtype)
             buffers = self._pool.take()
-            control = self._host_control()
+            control = self._host_control() if self._tuned else None
             order = control.order(self._stages.places) if control else ()
             outcome = self._relax(sources, end, last, buffers, order)
             found = self._findings(buffers, outcome, control)
@@ -270,7 +272,7 @@ class SSSP(SearchPlan):
                 packed = self._searched.as_graph()
                 weights = Weights(packed)
             there = resident(packed, self.device) if verify else None
-        turn.end()
+        total_ms = 1e3 * (time.perf_counter() - began)
         # A limit above what the type holds does not say what is beyond it from what is near.
         if beyond and (max_distance is None or max_distance >= self.unreached):
             check_overflow(packed, weights, found.is_reached, end)
@@ -283,15 +285,15 @@ class SSSP(SearchPlan):
                 weights,
                 buffers.distances,
                 buffers.predecessors,
-                sources=sources,
+                sources=np.array(sources, np.uint32),
                 limit=self._reach(found, end, last),
             )
         stats: PathStats
         if isinstance(found, TunedFindings):
             control_ms = 1e3 * control.seconds if control else None
-            stats = TunedStats(found, outcome, turn.total_ms, self.config, control_ms)
+            stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
         else:
-            stats = PathStats(found, outcome, turn.total_ms, self.config)
+            stats = PathStats(found, outcome, total_ms, self.config)
         stats.ran_on(self.device, self.groups)
         return SSSPResult(found, stats, given, end)
 
@@ -312,7 +314,7 @@ class SSSP(SearchPlan):
         self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
     ) -> PathFindings:
         kept = self.graph, buffers, outcome.depth, self._weights.unreached
-        if self.config.method.name == "self-tuning":
+        if self._tuned:
             return TunedFindings(*kept, control.rows if control else None)
         return PathFindings(*kept)
 
@@ -339,7 +341,7 @@ class SSSP(SearchPlan):
 
     def _relax(
         self,
-        sources: NDArray[np.uint32],
+        sources: tuple[int, ...],
         target: int | None,
         last: int,
         buffers: SearchBuffers,
@@ -373,15 +375,15 @@ class SSSP(SearchPlan):
             )
             rounds *= MORE_ROUNDS
 
-    def _from(self, sources: NDArray[np.uint32]) -> dict[str, Any]:
+    def _from(self, sources: tuple[int, ...]) -> dict[str, Any]:
         """Give the arguments that say where paths begin; several sources are copied."""
-        given = {"source": sources[0]}
-        if sources.size > 1:
+        given, count = {"source": np.uint32(sources[0])}, len(sources)
+        if count > 1:
             table = self._stages.table
-            if table["sources"].count < sources.size:
-                table["sources"] = self._memory.allocate("sources", sources.size, np.uint32)
-            table["sources"].write(sources)
-            given["source_count"] = np.uint32(sources.size)
+            if table["sources"].count < count:
+                table["sources"] = self._memory.allocate("sources", count, np.uint32)
+            table["sources"].write(np.array(sources, np.uint32))
+            given["source_count"] = np.uint32(count)
         return given
 
     def _lengths_so_far(self, buffers: SearchBuffers) -> NDArray[Any]:

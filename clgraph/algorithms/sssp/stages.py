@@ -146,11 +146,11 @@ def bodies_of(config: ResolvedPaths) -> SimpleNamespace:
     """
     one_item = config.group_size == 1
     method = config.method.name
-    decisions = "decide"
+    decisions = "bounds"
     if method == "self-tuning":
-        stages, decisions = "self_tuning", "self_tuning_decide"
+        stages, decisions = "self_tuning", "self_tuning"
     elif method == "asynchronous":
-        stages, decisions = "buckets", "buckets_decide"
+        stages, decisions = "buckets", "buckets"
     elif one_item:
         stages = "one_item"
     else:
@@ -158,13 +158,13 @@ def bodies_of(config: ResolvedPaths) -> SimpleNamespace:
     return SimpleNamespace(
         stages=f"/sssp/{stages}.mako",
         relaxation=f"/sssp/self_tuning_{'rows' if one_item else 'lanes'}.mako",
-        decisions=f"/sssp/{decisions}.mako",
+        decisions=f"/sssp/decisions/{decisions}.mako",
         rows=f"/sssp/{'core_rows' if one_item else 'relax'}.mako",
     )
 
 
 def _counting(config: ResolvedPaths) -> str:
-    """When edges of a frontier are counted, see ``/sssp/decide.mako``."""
+    """When edges of a frontier are counted, see ``/sssp/decisions/bounds.mako``."""
     if config.group_size == 1:
         return "expanded"
     return "both" if config.drift or config.row_limit else "queued"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.strategies.parameters import check_number
 from clgraph.engine.strategies.presets import TUNED, Presets, check_origin
 from clgraph.errors import InvalidArgumentError
@@ -372,7 +373,7 @@ def resolve(
         raise InvalidArgumentError(
             f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
         )
-    shape = (size, traits.lanes, m >= 2**32, max_degree)
+    shape = (size, traits.lanes, wide_offsets(m), max_degree)
     return Resolved(chosen, order, config.cover, config.counters, *shape, rows)
 
 

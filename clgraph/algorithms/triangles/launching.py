@@ -112,7 +112,9 @@ class Counting:
         """Enqueue a kernel on all SIMD groups, noted by this name, or by the kernel's."""
         kernel, table = step
         size = size or self.config.group_size
-        event = kernel.launch(self.groups * self.config.group_size, size, *table.bind(given))
+        items = self.groups * self.config.group_size
+        arguments = table.bind(given)
+        event = kernel.launch(items, size, *arguments, bound=(table.changing, table.stamp))
         log.add(event, event, name=name or kernel.name)
         if self.slices > 1:
             wait(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,6 +121,11 @@ class StoredRows:
         Of its rows, if these are in blocks.
     ready : bool
         True.
+    fills : int
+        0.
+    alone : lock
+        For a plan to hold from where it looks whether these are ready until what it enqueued that
+        reads them has ended: plans of one graph share what it keeps, and may fill it anew.
     """
 
     def __init__(self, graph: Stored, device: Device, progress: Progress | None) -> None:
@@ -129,7 +135,8 @@ class StoredRows:
         if isinstance(graph, BlockRows):
             self.entries, self.lengths = graph.entries, graph.store.used
         self.indptr, self.indices = held.indptr, held.indices
-        self.ready = True
+        self.ready, self.fills = True, 0
+        self.alone = threading.RLock()
 
     def fill(self, log: SweepLog) -> None:
         """Do nothing."""
@@ -345,8 +352,10 @@ class Orientation(StoredRows):
     def _launch(
         self, log: SweepLog, name: str, groups: int | None = None, **given: Argument
     ) -> None:
-        arguments = self._takes[name].bind(given)
-        self._sweeper.launch(log, self._kernels[name], *arguments, groups=groups)
+        table = self._takes[name]
+        arguments = table.bind(given)
+        bound = table.changing, table.stamp
+        self._sweeper.launch(log, self._kernels[name], *arguments, groups=groups, bound=bound)
 
     def spread(self, log: SweepLog, found: Allocation, spread: Allocation) -> None:
         """Enqueue copying what was found of each edge to both places where the graph stores it."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap
-from clgraph.algorithms.triangles.launching import TurnedCounting
+from clgraph.algorithms.triangles.launching import Step, TurnedCounting
 from clgraph.algorithms.triangles.orient import ALIGNED
 from clgraph.engine.plan import Table
 
@@ -44,6 +44,15 @@ BYTE_RANKS = 1 << 14  # owners that tables of bytes serve
 NEAR_GROUP, FAR_GROUP = 128, 64
 
 
+class Launch(NamedTuple):
+    """A kernel, what it is given in every run, and how its launch is noted and cut."""
+
+    step: Step
+    work: dict[str, Argument]
+    name: str
+    size: int | None
+
+
 def _table_bytes(bits: int) -> int:
     return bits // 32 * (4 + (2 if bits <= 1 << 16 else 4)) + 4 * TALLIES + 256
 
@@ -66,6 +75,7 @@ class OwnerCounting(TurnedCounting):
         traits = device.traits
         given = way if isinstance(way, Bitmap) else Bitmap()
         self._given = given
+        self._prepared: dict[str, tuple[tuple[int, int], list[Launch]]] = {}
         bits = given.bits or (CPU_TABLE_BITS if config.lanes == 1 else TABLE_BITS)
         # Beside each word of 32 bits, the place of its first rank: 2 bytes, or 4 in large tables.
         while bits > SMALL_TABLE_BITS and _table_bytes(bits) > traits.local_bytes:
@@ -141,28 +151,37 @@ class OwnerCounting(TurnedCounting):
             cleared = self._next.clear()
             log.add(cleared, cleared, name="clear")
             self._taken = 0
+        for launch in self._launches(per, first, end):
+            given = {**launch.work, "counter": np.uint32(self._taken), **out}
+            self._taken += 1  # first: Ctrl-C may come when what is launched claims from it
+            self.launch(log, launch.step, given, name=launch.name, size=launch.size)
+
+    def _launches(self, per: str, first: int, end: int) -> list[Launch]:
+        """Give what counts at these owners, which is what it was if the run before asked for them.
+
+        A small graph's triangles are counted in the time that it takes to find out what to launch.
+        """
+        known = self._prepared.get(per)
+        if known is None or known[0] != (first, end):
+            known = self._prepared[per] = (first, end), list(self._prepare(per, first, end))
+        return known[1]
+
+    def _prepare(self, per: str, first: int, end: int) -> Iterator[Launch]:
         for begin, stop, name, options in self._phases(per, first, end):
             file = name.removeprefix("triangles_")
             file = file if file in {"owners", "packed_vertices"} else "packed"
             step = self.step(f"triangles/{file}.cl", name, per, **options)
+            noted = f"{name} {options['unit']}" if file == "owners" else name
             for one, other in self.ranges(begin, stop):
                 cut, pieces = (0, 1) if options.get("sifted") else self._cut(name)
                 hubs = min(max(cut - int(one), 0), int(other - one))
-                work = {
+                work: dict[str, Argument] = {
                     "first": one,
                     "items": np.uint32(int(other - one) + hubs * (pieces - 1)),
                     "hubs": np.uint32(hubs),
                     "anew": np.uint32(one == first),
-                    "counter": np.uint32(self._taken),
                 }
-                self.launch(
-                    log,
-                    step,
-                    {**work, **out},
-                    name=f"{name} {options['unit']}" if file == "owners" else name,
-                    size=options.get("group_size"),
-                )
-                self._taken += 1
+                yield Launch(step, work, noted, options.get("group_size"))
 
     def _phases(
         self, per: str, first: int, end: int

@@ -213,12 +213,13 @@ class Triangles(FollowingPlan):
         self, log: SweepLog, preparation: SweepLog, per: Per, max_triangles: int, *, prepare: bool
     ) -> tuple[int, NDArray[Any] | None]:
         rows = self._counting.rows
-        if prepare or not rows.ready:
-            rows.ready = False
-            rows.fill(preparation)
-            log.add_all(preparation)
-        count, values = self._found(log, per, max_triangles)
-        rows.ready = True  # what was found came after it
+        with rows.alone:
+            if prepare or not rows.ready:
+                rows.ready = False
+                rows.fill(preparation)
+                log.add_all(preparation)
+            count, values = self._found(log, per, max_triangles)
+            rows.ready = True  # what was found came after it
         hashes = "".join(sorted(self._counting.source_hashes))
         self.source_hash = hashlib.sha256(hashes.encode()).hexdigest()
         if values is not None and per == "edge":
@@ -322,7 +323,7 @@ class Triangles(FollowingPlan):
         ------
         InvalidArgumentError
             If the configuration is not one with a bitmap, which has owners, or `size` is not
-            positive.
+            positive; or if another run prepares the graph anew between two blocks.
         """
         if size < 1:
             raise InvalidArgumentError(f"size={size} is not positive.")
@@ -337,8 +338,8 @@ class Triangles(FollowingPlan):
                 "config='bitmap'."
             )
         log = SweepLog()
-        with self._turn():
-            rows = self._counting.rows
+        rows = self._counting.rows
+        with self._turn(), rows.alone:
             if not rows.ready:
                 rows.fill(log)
                 log.wait()
@@ -346,13 +347,19 @@ class Triangles(FollowingPlan):
             owned = self._cleared(log, "triangles_of_owner", self.simple.n, self._counting.sum_type)
             self._counting.run(log, "owner", {"found": owned})
             sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
+            fills = rows.fills
         first = 0
         while first < self.simple.n and sums[first] < sums[-1]:
             end = int(np.searchsorted(sums, sums[first] + size, side="right")) - 1
             end = min(max(end, first + 1), self.simple.n)
             count = int(sums[end] - sums[first])
             if count:
-                with self._turn():
+                with self._turn(), rows.alone:
+                    if rows.fills != fills:
+                        raise InvalidArgumentError(
+                            "another run with prepare=True has turned the graph's edges anew since "
+                            "the block before, so that owners are others; ask for blocks again."
+                        )
                     block = self._listed(SweepLog(), count, self._counting.run_owners, first, end)
                 yield block
             first = end

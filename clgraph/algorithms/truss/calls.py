@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.truss.cores import Cores
+from clgraph.algorithms.truss.cores import Cores, core_order
 from clgraph.algorithms.truss.plan import Truss
 from clgraph.algorithms.truss.result import DenseSubgraph, TrussNumbers
+from clgraph.algorithms.truss.searching import truss_order
 from clgraph.documented import documented
 from clgraph.graph.csr import row_ids
 
@@ -87,7 +88,7 @@ def k_truss(
     -------
     DenseSubgraph
         A `Graph` of the vertices that have edges left, in their order, ``labels`` saying which
-        they were; ``mask`` bool [m], which stored edges these are; ``vertices`` and ``k``. Without
+        they were; ``mask`` bool [m], which stored edges these are; ``original`` and ``k``. Without
         vertices where there is no such truss.
 
     Raises
@@ -103,6 +104,7 @@ def k_truss(
     >>> truss.n, truss.m, truss.labels.tolist(), truss.mask.tolist()[-2:]
     (3, 6, [0, 1, 2], [False, False])
     """
+    k = truss_order(k)
     plan = Truss(graph, config=config, device=device, clean=clean, progress=progress)
     return _subgraph(plan, plan.run(k, progress=progress, verify=verify), clean=clean)
 
@@ -127,7 +129,8 @@ def max_truss(
 
     Notes
     -----
-    Faster than all numbers: k is found by bisection, and a large one removes most edges at once.
+    Faster than all numbers: a k is guessed that most edges have too few triangles for, and these
+    go at once; where there is no such truss a lower one is tried. See `Truss`.
 
     Examples
     --------
@@ -211,6 +214,7 @@ def k_core(
     >>> cg.k_core(kite, 2).labels.tolist()
     [0, 1, 2]
     """
+    k = core_order(k)
     plan = Cores(graph, config=config, device=device, clean=clean, progress=progress)
     within = plan.run(k, progress=progress, verify=verify).mask
     if within is None:
@@ -218,7 +222,7 @@ def k_core(
     sources = row_ids(plan.graph.indptr)
     targets = plan.graph.indices
     mask = within[sources] & within[targets] & (sources != targets)
-    return DenseSubgraph.of(plan.graph, mask, within, int(k), clean=clean)
+    return DenseSubgraph.of(plan.graph, mask, within, k, clean=clean)
 
 
 def _subgraph(plan: Truss, result: TrussResult, *, clean: bool) -> DenseSubgraph:

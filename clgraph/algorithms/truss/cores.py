@@ -27,10 +27,21 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["Cores"]
+__all__ = ["Cores", "core_order"]
 
 # Vertices with at most k - 1 neighbours are not in the k-core: level 0 is k = 1.
 ABOVE = 1
+
+
+def core_order(k: Any) -> int:
+    """Check which core is asked for; there need not be one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not an integer of at least 0.
+    """
+    return whole("k", k, 0, None)
 
 
 @documented(Triangles)
@@ -115,7 +126,7 @@ class Cores(Plan):
             If there is no room for the result.
         """
         if k is not None:
-            k = whole("k", k, 0)
+            k = core_order(k)
         log = SweepLog()
         peeled: list[Peeled] = []
         with self._turn() as turn:

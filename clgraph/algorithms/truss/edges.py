@@ -13,14 +13,16 @@ from clgraph.algorithms.triangles.config import Merge, TrianglesConfig, resolve
 from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting
 from clgraph.algorithms.triangles.orient import BUCKETS, HeldRows, Orientation
 from clgraph.algorithms.truss.incidence import Incidence
-from clgraph.algorithms.truss.peeling import copy
+from clgraph.algorithms.truss.peeling import STATE_BYTES, copy
 from clgraph.device import Mirror, load
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives import group_size
 from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.triangles.config import Resolved
@@ -48,6 +50,7 @@ LEAST_ABREAST, MOST_IN_TURN = 4, 64  # lanes of a row, and edges that each of th
 MOST_LISTED = (2**32 - 1) // 3  # triangles whose sides 32-bit places can tell apart
 SIDE_BYTES = 8  # of an edge's list, for each of its triangles
 PLACE_BYTES = 4  # beside that, where triangles are claimed
+LISTS = ("list_begins", "triangle_sides", "list_cursors", "claiming_places")
 LIST_BYTES = 8  # an edge: where its list begins, and where its next triangle goes
 
 
@@ -146,6 +149,11 @@ class Edges:
         return self._turned.fills
 
     @property
+    def alone(self) -> AbstractContextManager[object]:
+        """What to hold while the edges are to keep their numbers, see `StoredRows`."""
+        return self._turned.alone
+
+    @property
     def source_hash(self) -> str:
         """Hash of the rendered sources that counted; empty before the first count."""
         hashes = sorted(self._counting.source_hashes)
@@ -217,12 +225,17 @@ class Edges:
         return self.triangles <= MOST_LISTED
 
     def may_list(self, *, claimed: bool) -> bool:
-        """Report whether lists of all triangles fit the device, beside what it holds already."""
+        """Report whether lists of all triangles fit the device, and what peels by them.
+
+        Beside what is there already, but for lists of a run before, which these are written over.
+        """
         largest = self._device.traits.max_alloc_bytes
+        held = sum(self._arrays[name].size_bytes for name in LISTS if name in self._arrays)
+        wanted = self.list_bytes(claimed=claimed) + STATE_BYTES * self.count
         return (
             self.may_number()
             and 3 * SIDE_BYTES * self.triangles <= largest
-            and self.list_bytes(claimed=claimed) <= self._memory.free_bytes
+            and wanted <= self._memory.free_bytes + held
         )
 
     @property
@@ -322,7 +335,7 @@ class Edges:
 
         fill(log)
         log.wait()
-        row_type = "ulong" if graph.m >= 2**32 else "uint"
+        row_type = "ulong" if wide_offsets(graph.m) else "uint"
         arguments = (turned.indptr, lengths, indices, numbers, ends, np.uint32(graph.n))
         return Incidence("rows", arguments, int(total.read()[0]), fill, row_type)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from clgraph.algorithms.truss.shape import lists_claimed
 from clgraph.algorithms.truss.tightening import Tightening
 from clgraph.device.hardware.measured import TIGHTENED
 from clgraph.device.memory.copying import finish_copy
+from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import SweepLog
 
 if TYPE_CHECKING:
@@ -97,7 +99,11 @@ class Greatest:
     @staticmethod
     def may_run(config: TrussConfig, simple: Graph) -> bool:
         """Whether the configuration leaves it open how the greatest k is found, and places fit."""
-        return config.triangles != "rows" and config.search != "bottom-up" and simple.m < 2**32
+        return (
+            config.triangles != "rows"
+            and config.search != "bottom-up"
+            and not wide_offsets(simple.m)
+        )
 
     @property
     def source_hash(self) -> str:
@@ -117,6 +123,7 @@ class Greatest:
         # The host reads them while triangles are being listed.
         copying = buckets.enqueue()
 
+        @cache
         def known() -> Supports:
             finish_copy(copying)
             return Supports(buckets.words)

@@ -24,6 +24,8 @@ EXACT = 2048
 _OCTAVES = np.arange(BUCKETS - EXACT)
 LEAST = np.concatenate([np.arange(EXACT), (128 + _OCTAVES % 128) << (_OCTAVES // 128 + 4)])
 GREATEST_K = np.append(LEAST[1:], 2**32) + 1  # the last k whose k - 2 is in the bucket
+# Edges that a truss has at least whose k - 2 is the least support of the bucket.
+NEEDED = ((LEAST.astype(np.uint64) + 2) * (LEAST.astype(np.uint64) + 1) // 2).astype(np.int64)
 # Of the edges, that a smaller graph may have; each is tried where that before holds nothing.
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 STEADY = 0.9  # of the edges of a smaller graph; where more stay it is not made smaller still
@@ -37,25 +39,28 @@ class Supports:
     ----------
     buckets : array
         Edges of each bucket; of support 0 none.
-
-    Attributes
-    ----------
-    triangles : int
-        Not more than there are, nor much fewer.
     """
 
     def __init__(self, buckets: NDArray[np.uint32]) -> None:
-        self.triangles = int(buckets.astype(np.int64) @ LEAST) // 3
-        self._at_least = np.cumsum(buckets[::-1], dtype=np.int64)[::-1]
+        # A device may wait for what is made of them: without those after the last that has any.
+        some = np.flatnonzero(buckets)
+        self._buckets = buckets[: some[-1] + 1 if some.size else 0].astype(np.int64)
+        self._at_least = self._buckets[::-1].cumsum()[::-1]
+
+    @property
+    def triangles(self) -> int:
+        """Triangles of the graph, not more than there are, nor much fewer."""
+        return int(self._buckets @ LEAST[: len(self._buckets)]) // 3
 
     def kept(self, k: int) -> int:
         """Bound the edges that have k - 2 triangles."""
-        return int(self._at_least[np.searchsorted(LEAST, k - 2, side="right") - 1])
+        bucket = int(LEAST.searchsorted(k - 2, side="right")) - 1
+        return int(self._at_least[bucket]) if bucket < len(self._at_least) else 0
 
     def least(self, edges: float) -> int:
         """Give a k above 2, the least by buckets, that `kept` is so many edges of at most."""
-        few = np.flatnonzero(self._at_least[1:] <= edges)
-        return int(LEAST[few[0] + 1] if len(few) else LEAST[-1] + 1) + 2
+        bucket = 1 + np.count_nonzero(self._at_least[1:] > edges)
+        return int(LEAST[bucket] if bucket < BUCKETS else LEAST[-1] + 1) + 2
 
     def cliquish(self, k: int) -> bool:
         """Whether edges of just k - 2 triangles are half of what a k-truss has at least.
@@ -68,10 +73,12 @@ class Supports:
 
     def bound(self, most: int) -> int:
         """Bound k: a k-truss has k (k - 1) / 2 edges, of k - 2 triangles each; or `most`."""
-        some = int(np.count_nonzero(self._at_least))  # buckets up to the last that has any
-        fits = most_k(self._at_least[:some])
-        bounds = np.minimum(GREATEST_K[:some], fits)
-        return min(most, int(bounds[fits >= LEAST[:some] + 2].max(initial=LEAST_K)))
+        # Of the buckets these are the first: the least supports rise, and edges of so many fall.
+        enough = np.count_nonzero(self._at_least >= NEEDED[: len(self._at_least)])
+        if not enough:
+            return min(most, LEAST_K)
+        fits = int(most_k(self._at_least[enough - 1]))
+        return min(most, fits, int(GREATEST_K[enough - 1]))
 
 
 class Narrowing:

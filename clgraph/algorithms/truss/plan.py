@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Truss"]
 
-PARTS = ("count", "narrow", "list")  # of what is prepared
+
+def _parts() -> dict[str, SweepLog]:
+    """Give what notes each part of what is prepared."""
+    return {name: SweepLog() for name in ("count", "narrow", "list")}
 
 
 @documented(Triangles)
@@ -70,7 +74,8 @@ class Truss(Plan):
     groups drift). Peeling then looks at each triangle three times, in as many rounds as there are,
     all in one launch on devices that allow it. Without lists it takes O(sum over edges of the
     lesser degree, times a logarithm). Numbers are deterministic, whatever the order of atomics. A
-    plan serves one thread at a time; others wait.
+    plan serves one thread at a time, and so do all plans of a graph on one device together; others
+    wait.
 
     References
     ----------
@@ -153,7 +158,7 @@ class Truss(Plan):
                 raise InvalidArgumentError(
                     f"k={k} and greatest=True are two wishes; leave one out."
                 )
-        log, parts = SweepLog(), {name: SweepLog() for name in PARTS}
+        log, parts = SweepLog(), _parts()
         with self._turn() as turn:
             found = self._run(log, parts, k, greatest=greatest, prepare=prepare, told=progress)
             self.device_bytes = self.device.ledger.used_bytes - self._before
@@ -206,9 +211,14 @@ class Truss(Plan):
 
     def _spread(self, name: str) -> Allocation | None:
         """Bring what peeling noted of edges to both places of each; None without triangles."""
-        with self._lock:
-            values = None if self._peeling is None else getattr(self._peeling, name)
-            if values is None or self.method == "none":
+        with self._turn(), self._edges.alone if self.simple.m else nullcontext():
+            if self._peeling is None or self.method == "none":
+                return None
+            if self._listed_fills != self._edges.fills:  # another plan has numbered edges anew
+                anew = SweepLog(), _parts(), None
+                self._run(*anew, greatest=False, prepare=False, told=None)
+            values = getattr(self._peeling, name)
+            if values is None:
                 return None
             log = SweepLog()
             held = self._memory.allocate(name, self.simple.m, np.uint32)
@@ -228,9 +238,10 @@ class Truss(Plan):
         if not self.simple.m:
             kind = np.uint32 if k is None and not greatest else np.bool_
             return Found(0 if k is None else None, 0, partial(np.zeros, self.graph.m, kind))
-        found = self._found(log, parts, k, greatest=greatest, **options)
-        log.wait()
-        self._edges.finish()
+        with self._edges.alone:
+            found = self._found(log, parts, k, greatest=greatest, **options)
+            log.wait()
+            self._edges.finish()
         built = (each.source_hash for each in (self._peeling, self._greatest, self._edges) if each)
         self.source_hash = next(filter(None, built), "")  # of what peels, if anything did
         return found

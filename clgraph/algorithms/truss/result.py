@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from clgraph.engine.launch_stats import Shown
 from clgraph.graph import Graph, from_edges
 from clgraph.graph.csr import row_ids
 
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-class PeelingStats:
+class PeelingStats(Shown):
     """Times, counts and configuration of one run.
 
     Attributes

@@ -14,7 +14,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
 from clgraph.engine.plan import Plan
-from clgraph.engine.resident import resident
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
@@ -93,7 +93,7 @@ class RandomWalks(Plan):
         self.weighted = weights and self.graph.weights is not None
         self.config: dict[str, Any] = {
             "weighted": self.weighted,
-            "wide_offsets": self.graph.m >= 2**32,
+            "wide_offsets": wide_offsets(self.graph.m),
             "group_size": Sweeper(self.device, self.graph.n).group_size,
             "share_bits": SHARE_BITS,
             "tries": TRIES,

@@ -131,6 +131,11 @@ class MailboxPart(BitPart):
         """Enqueue the clearing of what a search that was broken off left of its barriers."""
         self._state.clear()
 
+    def forget(self) -> None:
+        """Take out of the mailbox of which levels it holds anything; no kernel may be running."""
+        for name in ("BOX_READY", "BOX_COUNTED", "BOX_DONE"):
+            self._mailbox[MAILBOX_WORDS[name]] = 0
+
     def run_levels(self, source: int, first: int, past: int, stamp: int) -> cl.Event:
         """Enqueue the levels from `first` on, and before the first what begins a search.
 
@@ -141,7 +146,8 @@ class MailboxPart(BitPart):
         first, past : int
             Distances of the frontiers that are expanded.
         stamp : int
-            A number that no level of any launch had, nor do the next ones.
+            A number that no level of any launch had, nor do the next ones, as far as mailboxes
+            remember.
         """
         self._stamp = stamp
         own = self.owned.number(source)

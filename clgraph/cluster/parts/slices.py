@@ -13,6 +13,7 @@ import numpy as np
 
 from clgraph.errors import GraphFormatError, InvalidArgumentError
 from clgraph.graph import as_graph
+from clgraph.graph.sorting import MOST_VERTICES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,10 +139,14 @@ class FileSlices(Slices):
         """Read the rows, or the lines, of one rank."""
         try:
             edges = self._read(rank, ranks)
-        except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
+        except (ValueError, OverflowError, OSError, KeyError, zipfile.BadZipFile) as error:
             if isinstance(error, (GraphFormatError, FileNotFoundError)):
                 raise
             raise GraphFormatError(f"{self.path}:1: {error}") from error
+        if edges.n >= MOST_VERTICES:
+            raise GraphFormatError(
+                f"{self.path}:1: {edges.n} vertices; ids are from 0, and below {MOST_VERTICES}"
+            )
         for ends in (edges.src, edges.dst):
             if ends.size and not 0 <= int(ends.min()) <= int(ends.max()) < edges.n:
                 raise GraphFormatError(f"{self.path}:1: an edge leaves the {edges.n} vertices")
@@ -159,7 +164,7 @@ class FileSlices(Slices):
             raise ValueError(f"{n} vertices and {m} edges are declared, but the file is shorter")
         begin, end = n * rank // ranks, n * (rank + 1) // ranks
         offsets = np.fromfile(self.path, "<i8", end - begin + 1, offset=HEAD_BYTES + 8 * begin)
-        _check_rising(offsets, m)
+        _check_rising(offsets, m, rank, ranks)
         first = HEAD_BYTES + 8 * (n + 1) + entry.itemsize * int(offsets[0])
         pairs = np.fromfile(self.path, entry, int(offsets[-1] - offsets[0]), offset=first)
         weights = pairs["w"].astype(np.int32) if weighted else None
@@ -169,12 +174,18 @@ class FileSlices(Slices):
         with zipfile.ZipFile(self.path) as archive:
             names = {Path(name).stem for name in archive.namelist()}
             n = _member(archive, "indptr", 0, 0)[1] - 1
+            if n < 0:
+                raise ValueError("indptr is empty")
             begin, end = n * rank // ranks, n * (rank + 1) // ranks
             offsets, _ = _member(archive, "indptr", begin, end + 1)
+            if offsets.dtype.kind not in "iu":
+                raise ValueError(f"indptr is {offsets.dtype}, not integers")
             offsets = offsets.astype(np.int64)
             first, last = int(offsets[0]), int(offsets[-1])
             targets, m = _member(archive, "indices", first, last)
-            _check_rising(offsets, m)
+            _check_rising(offsets, m, rank, ranks)
+            if targets.dtype.kind not in "iu":
+                raise ValueError(f"indices are {targets.dtype}, not integers")
             name = next((name for name in ("weights", "data") if name in names), None)
             weights = _member(archive, name, first, last)[0] if name else None
             directed = True
@@ -226,9 +237,11 @@ def _line_after(text: mmap.mmap, place: int, size: int) -> int:
     return size if found < 0 else found + 1
 
 
-def _check_rising(offsets: NDArray[Any], m: int) -> None:
-    if (np.diff(offsets) < 0).any() or not 0 <= offsets[0] <= offsets[-1] <= m:
-        raise ValueError("the rows' offsets do not rise within the edges")
+def _check_rising(offsets: NDArray[Any], m: int, rank: int, ranks: int) -> None:
+    """Check the offsets of a rank's rows; those of the first begin, those of the last end all."""
+    ends = (rank > 0 or offsets[0] == 0) and (rank < ranks - 1 or offsets[-1] == m)
+    if (np.diff(offsets) < 0).any() or not 0 <= offsets[0] <= offsets[-1] <= m or not ends:
+        raise ValueError(f"the rows' offsets do not rise from 0 to the {m} edges")
 
 
 def _member(archive: zipfile.ZipFile, name: str, begin: int, end: int) -> tuple[NDArray[Any], int]:

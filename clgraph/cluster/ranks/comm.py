@@ -192,6 +192,11 @@ class Together(Communicator):
     ----------
     transport : Transport
         How arrays get from one to the other.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are no devices or too many, or not such as `transfers` needs.
     """
 
     def __init__(self, devices: Sequence[Device], transfers: str | None = None) -> None:
@@ -202,6 +207,8 @@ class Together(Communicator):
         self.size = len(self.devices)
         self.ranks = tuple(range(self.size))
         meets = transfers == "mailboxes"
+        if meets:
+            check_mailboxes(self.devices)
         self.transport = Transport(self.devices, None if meets else transfers)
         meets = meets or (transfers is None and may_meet(self.devices))
         self.meets = meets and 2 <= self.size <= MOST_MEETING
@@ -226,6 +233,29 @@ class Together(Communicator):
         self.transport.settle()
         for device in self.devices:
             device.queue.finish()
+
+
+def check_mailboxes(devices: Sequence[Device]) -> None:
+    """Refuse devices that cannot read each other's finds in host memory.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are too many, or one knows no addresses of the host.
+    """
+    if len(devices) > MOST_MEETING:
+        raise InvalidArgumentError(
+            f"transfers='mailboxes' is for up to {MOST_MEETING} devices, not {len(devices)}; leave "
+            "it out."
+        )
+    for device in devices:
+        # Pinned memory of any context has its address on the host on NVIDIA's cards.
+        if not device.traits.is_cpu and device.traits.memory_ops != "ptx":
+            raise InvalidArgumentError(
+                "transfers='mailboxes' needs devices on which host memory has the address that it "
+                f"has on the host, a processor's or NVIDIA's cards, not {device.name}; leave it "
+                "out."
+            )
 
 
 def may_meet(devices: Sequence[Device]) -> bool:
@@ -290,7 +320,9 @@ def run(comm: Communicator, programs: Sequence[Program]) -> list[Any]:
     Raises
     ------
     Exception
-        Whatever one raises; over MPI that ends the job.
+        Whatever one raises; over MPI that ends the job. Before, all others are ended, which wait
+        for what they have under way: who holds the exception holds no kernel that reads memory of
+        others.
     """
     answers: dict[type, Callable[[Any], list[Any]]] = {
         AllGather: comm.all_gather,
@@ -299,7 +331,9 @@ def run(comm: Communicator, programs: Sequence[Program]) -> list[Any]:
     }
     replies: list[Any] = [None] * len(programs)
     results: list[Any] = [None] * len(programs)
-    with comm.guarded():
+    with comm.guarded(), contextlib.ExitStack() as ending:
+        for program in programs:
+            ending.callback(program.close)
         while True:
             requests: list[Request] = []
             for place, program in enumerate(programs):

@@ -66,33 +66,40 @@ class OverMPI(Communicator):
     def __init__(
         self, comm: Any, device: Device | str | None = None, timeout_s: float | None = None
     ) -> None:
-        self._comm = comm.Dup()
-        self.rank = int(self._comm.rank)
-        self.size = int(self._comm.size)
+        self._comm = comm
+        self.rank = int(comm.rank)
+        self.size = int(comm.size)
         self.ranks = (self.rank,)
-        self.timeout_s = _timeout(timeout_s)
-        # With ranks than cores, polling takes the time of those that compute.
+        self.timeout_s, self._spin_s = TIMEOUT_S, 0.0
+        with contextlib.suppress(InvalidArgumentError):  # which all complain of below
+            self.timeout_s = _timeout(timeout_s)
+        if self.size > 1:
+            self._end_together()
+        with self.guarded():
+            self._comm, request = comm.Idup()
+            self.wait([request], "that they begin")
+        with self.agreeing():
+            _timeout(timeout_s)
+        # With more ranks than cores, polling takes the time of those that compute.
         self._here = self._ranks_here()
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         self._spin_s = SPIN_S if 2 * self._here[1] <= cores else 0.0
-        if self.size > 1:
-            self._end_together()
         with self.agreeing():
             found = self._device(device)
             self.usual_devices = (found,)
             self.devices = (found.beside(timed=False),)
+            self._pins = self._passes(Pinned(self.devices[0], PROBE_BYTES, np.uint8).array)
         self._staging: dict[str, NDArray[np.uint8]] = {}
-        self._pins = self._passes(Pinned(self.devices[0], PROBE_BYTES, np.uint8).array)
         self._under_way: list[cl.Event] = []
 
     def _ranks_here(self) -> tuple[int, int]:
         """Give the place of this rank among those of its host, and how many these are."""
         from mpi4py import MPI  # noqa: PLC0415 - optional, and starts MPI
 
-        here = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
-        place = int(here.rank), int(here.size)
-        here.Free()
-        return place
+        # By name, since MPI's own way cannot be waited for with a limit.
+        hosts = self.texts(MPI.Get_processor_name())
+        here = [rank for rank, host in enumerate(hosts) if host == hosts[self.rank]]
+        return here.index(self.rank), len(here)
 
     def _device(self, asked: Device | str | None) -> Device:
         if asked is None and not os.environ.get("CLGRAPH_DEVICE"):
@@ -154,7 +161,8 @@ class OverMPI(Communicator):
         """Refuse a job whose ranks were given different things."""
         mine = {name: repr(value) for name, value in what.items()}
         given = [json.loads(text) for text in self.texts(json.dumps(mine))]
-        for name in mine:
+        # All look at the same names, so that all refuse or none.
+        for name in dict.fromkeys(name for one in given for name in one):
             for rank, other in enumerate(given):
                 if other.get(name) != given[0].get(name):
                     raise ClusterError(
@@ -165,7 +173,8 @@ class OverMPI(Communicator):
     def texts(self, text: str) -> list[str]:
         """Give everybody's text to everybody."""
         encoded = np.frombuffer(text.encode(), np.uint8)
-        found = self._swap([encoded] * self.size)
+        with self.guarded():
+            found = self._swap([encoded] * self.size)
         return [array.tobytes().decode() for array in found]
 
     def wait(self, requests: list[Any], what: str) -> None:

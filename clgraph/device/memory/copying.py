@@ -33,16 +33,18 @@ def copied(event: cl.Event, size_bytes: int) -> cl.Event:
     return event
 
 
-def finish_copy(*events: cl.Event) -> None:
+def finish_copy(*events: cl.Event, queue: cl.CommandQueue | None = None) -> None:
     """Wait for copies to or from host memory; if interrupted, keep them until they are done.
 
     Parameters
     ----------
     *events : pyopencl.Event
         Of copies that do not block. Dropping one unfinished would block until it is done.
+    queue : pyopencl.CommandQueue, optional
+        As for `wait`.
     """
     try:
-        wait(events[0] if len(events) == 1 else events)
+        wait(events[0] if len(events) == 1 else events, queue=queue)
     except BaseException:
         _interrupted[:] = [old for old in _interrupted if old.command_execution_status > 0]
         _interrupted.extend(events)

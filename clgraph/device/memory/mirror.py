@@ -59,7 +59,10 @@ class Mirror:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
-        finish_copy(*([beside.enqueue()] if beside else []), self.enqueue())
+        if beside is None:
+            finish_copy(self.enqueue(), queue=self._queue)
+        else:
+            finish_copy(beside.enqueue(), self.enqueue())
 
     def enqueue(self) -> cl.Event:
         """Copy the words after everything that was enqueued before; `finish_copy` waits for it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device.lazy import cl
-from clgraph.errors import ClgraphError
+from clgraph.errors import ClgraphError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -44,6 +44,11 @@ class Pinned:
     array : numpy.ndarray
         Of `dtype` [count].
 
+    Raises
+    ------
+    DeviceMemoryError
+        If the system pins no more.
+
     Notes
     -----
     A driver reads into pinned memory behind a running kernel; into ordinary memory it makes the
@@ -52,17 +57,24 @@ class Pinned:
 
     def __init__(self, device: Opened, count: int, dtype: DTypeLike) -> None:
         element = np.dtype(dtype)
+        size_bytes = element.itemsize * count
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-        self._buffer = cl.Buffer(device.context, flags, element.itemsize * count)
-        mapped = cl.enqueue_map_buffer(
-            device.queue,
-            self._buffer,
-            cl.map_flags.WRITE,
-            0,
-            (count,),
-            element,
-            is_blocking=True,
-        )
+        try:
+            self._buffer = cl.Buffer(device.context, flags, size_bytes)
+            mapped = cl.enqueue_map_buffer(
+                device.queue,
+                self._buffer,
+                cl.map_flags.WRITE,
+                0,
+                (count,),
+                element,
+                is_blocking=True,
+            )
+        except cl.Error as error:
+            raise DeviceMemoryError(
+                f"the driver pins no {size_bytes} bytes of the host's memory ({error}); release "
+                "plans and graphs, or raise what may be locked."
+            ) from error
         self.array: NDArray[Any] = mapped[0]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from clgraph.device.programs.builderror import differences
@@ -54,17 +54,18 @@ def asking(call: Callable[P, R]) -> Callable[P, R]:
             vars(args[0])[_KEPT] = config
         return config
 
+    def outermost(args: tuple[Any, ...], given: dict[str, Any]) -> R:
+        _asked.set(config_of(args, given))
+        return call(*args, **given)
+
     @functools.wraps(call)
     def asked(*args: P.args, **given: P.kwargs) -> R:
         if _asked.get() is not None:
             if makes:
                 config_of(args, given)
             return call(*args, **given)
-        try:
-            _asked.set(config_of(args, given))
-            return call(*args, **given)
-        finally:
-            _asked.set(None)  # as it was; a token could get lost to Ctrl-C before it is kept
+        # A context of its own ends with the call, wherever Ctrl-C comes: nothing is put back.
+        return copy_context().run(outermost, args, given)
 
     return asked
 

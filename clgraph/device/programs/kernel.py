@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Sourced", "launch_by"]
 
+UNSET = object()  # an argument that the driver has not been given for certain
 # What launches go to while a profile is taken, see `clgraph.device.observing`.
 _instead: Callable[[Kernel, int, int, tuple[Argument, ...]], cl.Event] | None = None
 
@@ -67,7 +68,7 @@ class Kernel:
     """
 
     def __init__(self, device: Device, program: int, name: str, use: KernelUse | None) -> None:
-        handle = KernelHandle(program, name)
+        handle = KernelHandle(program, name, device.queue.int_ptr)
         self.name = name
         self.device = device
         self.checks: Checks | None = None
@@ -78,9 +79,9 @@ class Kernel:
         self.local_bytes = max(handle.local_bytes(device.cl), use.local_bytes if use else 0)
         self.max_group_size = self._largest_group(handle)
         self._handle = handle
-        self._queue = device.queue.int_ptr
         self._arguments = handle.argument_count()
-        self._last: list[object] = [None] * self._arguments
+        # Tokens of allocations, which it does not keep from being given back, and scalars.
+        self._last: list[object] = [UNSET] * self._arguments
         self._stamp: object = None  # of the arguments that it has
         self._dynamic_bytes: dict[int, int] = {}
         self._lock = threading.Lock()
@@ -151,11 +152,11 @@ class Kernel:
         places, stamp = bound or ((), None)
         with self._lock:
             if stamp is None or stamp is not self._stamp:
-                places = range(len(args))
+                places = self._unlike(args)
             self._stamp = None  # an exception may come before the driver has all of them
             try:
                 self._set_arguments(args, places)
-                event = self._handle.enqueue(self._queue, global_size, group_size)
+                event = self._handle.enqueue(global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
@@ -175,30 +176,38 @@ class Kernel:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
 
+    def _unlike(self, args: tuple[Argument, ...]) -> list[int]:
+        """Give the places of arguments that a look does not show to be those of the launch before.
+
+        One line, since this is what a launch spends most on.
+        """
+        pairs = enumerate(zip(args, self._last, strict=True))
+        return [i for i, (a, b) in pairs if (a.token if type(a) is Allocation else a) is not b]
+
     def _set_arguments(self, args: tuple[Argument, ...], places: Iterable[int]) -> None:
         """Hand over the arguments in these places, but those of the launch before."""
         last = self._last
         for index in places:
             arg, before = args[index], last[index]
-            if arg is before and arg is not None:  # scalars are found so by a look
+            if arg is before:  # scalars are found so by a look
                 continue
             if isinstance(arg, Allocation):
                 if arg.token is not before:
-                    last[index] = None  # an exception may come before the driver has it
+                    last[index] = UNSET  # an exception may come before the driver has it
                     self._handle.set_bytes(index, arg.address or address_of(arg.buffer))
                     last[index] = arg.token
             elif isinstance(arg, np.generic):
                 # Equal integers of one type are the same bytes; zeros of two signs are not.
                 if type(arg) is type(before) and isinstance(arg, np.integer) and arg == before:
                     continue
-                last[index] = None
+                last[index] = UNSET
                 self._handle.set_bytes(index, arg.tobytes())
                 last[index] = arg
             else:
                 self._set_other(index, arg)
 
     def _set_other(self, index: int, arg: object) -> None:
-        self._last[index] = None
+        self._last[index] = UNSET
         if isinstance(arg, cl.LocalMemory):
             self._dynamic_bytes[index] = arg.size
             wanted = self.local_bytes + sum(self._dynamic_bytes.values())

@@ -8,6 +8,7 @@ from clgraph.errors import InvalidGraphError
 from clgraph.graph import csr
 from clgraph.graph.build import is_symmetric_list, with_reverses
 from clgraph.graph.csr import Array
+from clgraph.graph.formats import seam
 from clgraph.graph.formats.files import Source
 from clgraph.graph.formats.table import EdgeTable
 from clgraph.graph.graph import Graph
@@ -59,7 +60,7 @@ def from_listing(
     both_ways = directed or is_symmetric_list(n, src, dst)
     if not both_ways:
         src, dst, weights = with_reverses(src, dst, weights)
-    arrays = csr.edges_to_csr(n, src, dst, weights)
+    arrays = csr.edges_to_csr(n, src, dst, weights, copy=False, sorter=seam.edge_sorter())
     if directed or not both_ways or weights is None:
         return Graph.trusted(arrays, directed=directed, labels=labels)
     try:

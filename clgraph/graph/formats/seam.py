@@ -10,11 +10,12 @@ import contextlib
 import importlib
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from clgraph.graph.csr import Array, index_dtype
+from clgraph.graph.csr import Array, Sorter, index_dtype
 from clgraph.graph.formats.files import Block, Source
 from clgraph.graph.survey import processors
 
@@ -25,6 +26,7 @@ __all__ = [
     "PlainBlocks",
     "Quick",
     "Rules",
+    "edge_sorter",
     "quick_readers",
     "threads",
 ]
@@ -70,6 +72,15 @@ def quick_readers(source: Source, rules: "Rules") -> list[QuickReader]:
         importlib.import_module("pyarrow.csv")
         readers.append(PlainBlocks(rules))
     return readers
+
+
+def edge_sorter() -> Sorter | None:
+    """Give who is to sort edges; None where only scipy can."""
+    processor = open_processor()
+    if processor is None:
+        return None
+    buckets: Any = importlib.import_module("clgraph.graph.buckets")
+    return partial(buckets.sorted_by, processor)
 
 
 def open_processor() -> Any:

@@ -15,7 +15,6 @@
 ## Barriers      one after loading; one is due before the next chunk
 ## Local memory  config.chunks.slice prefix sums, also the place that units are put in order in
 
-<%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
 
 <%def name="setup()">

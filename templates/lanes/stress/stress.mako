@@ -4,7 +4,7 @@
 ## steps(operation, count, chains)   `count` steps of an operation in sequence, on the registers
 ##                a0, b0, c0 .. of `chains` unrelated chains, which registers() declares
 ## registers(kind, chains)   declares and fills them from the kernel arguments first, second, third
-## result(kind, chains)      one value that depends on every chain
+## result(chains)            one value that depends on every chain
 ## path_steps(path, count)   steps that no compiler can merge with those of another path
 ## touches(space, way, base, offsets, width)   a load or a store of `width` words (1 or 4) at each byte
 ##                offset from `base`
@@ -45,7 +45,7 @@ static inline void keep_span(__global ulong *spans, const ulong start) {
 % endfor
 </%def>
 
-<%def name="result(kind, chains)">\
+<%def name="result(chains)">\
 ${" + ".join(f"a{chain} + b{chain} + c{chain}" for chain in range(chains))}\
 </%def>
 

@@ -1,6 +1,7 @@
 """A status array with queues out of it (bfs-enterprise): its checklist by number.
 
-Elsewhere: several devices (22) in test_bfs_divided.py, the benchmark and generators (23 to 25).
+Elsewhere: several devices (22) in test_bfs_divided.py and tests/cluster/test_exchanges.py, the
+benchmark and generators (23 to 25).
 """
 
 import logging

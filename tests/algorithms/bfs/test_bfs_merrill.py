@@ -1,8 +1,8 @@
 """Scalable traversal by prefix sums (bfs-merrill): its checklist by number.
 
-Elsewhere: several devices (19 to 21) in test_bfs_divided.py, scans (3) in test_primitives_group.py,
-gathering (5 to 7) on made-up sizes too in test_primitives_expand.py, the benchmark (22) in
-tests/bench.
+Elsewhere: several devices in test_bfs_divided.py (19) and tests/cluster/test_exchanges.py (20, 21),
+scans (3) in test_primitives_group.py, gathering (5 to 7) on made-up sizes too in
+test_primitives_expand.py, the benchmark (22) in tests/bench.
 """
 
 import logging

@@ -4,6 +4,7 @@ import gc
 import logging
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from graphs import SHAPES
 from searches import (
@@ -16,7 +17,7 @@ from searches import (
 )
 
 import clgraph as cg
-from clgraph.algorithms.bfs import streaming
+from clgraph.algorithms.bfs import row_chunks, streaming
 from clgraph.algorithms.bfs.row_chunks import GATHER_COST, RowChunks
 from clgraph.algorithms.bfs.streaming import Streamed
 
@@ -124,9 +125,11 @@ def test_whole_ranges_or_rows_one_by_one(device):
     check_search(graph, 0, Streamed(graph, device, predecessors=False).search(0, n))
 
 
-@ONE_RUNTIME
-def test_a_file_larger_than_the_memory(tmp_path, device, monkeypatch, caplog):
+@pytest.mark.runtimes("intel", "pocl")
+@pytest.mark.parametrize("way", ["in place", "copied"])
+def test_a_file_larger_than_the_memory(way, tmp_path, device, monkeypatch, caplog):
     """Rows in a mapped file, in less memory than they would take; chosen where they do not fit."""
+    monkeypatch.setattr(Streamed, "_reads_in_place", lambda _: way == "in place")
     drawn = cg.generate.random(3000, 60, seed=2)
     np.asarray(drawn.indices).tofile(tmp_path / "rows")
     rows = np.memmap(tmp_path / "rows", drawn.indices.dtype, "r")
@@ -146,9 +149,51 @@ def test_a_file_larger_than_the_memory(tmp_path, device, monkeypatch, caplog):
     for source in (0, 1234):
         result = plan.run(source)
         np.testing.assert_array_equal(result.distances, expected_distances(drawn, source))
+        assert result.stats.partition == way
+        assert (result.stats.per_level["sent_bytes"].sum() >= rows.nbytes) == (way == "copied")
     monkeypatch.setenv(LIMIT, str(used + 1000))
     with pytest.raises(cg.DeviceMemoryError, match="'state' needs"):  # nor what is kept beside
         cg.BFS(graph, device=device)
+
+
+@pytest.mark.runtimes("intel", "pocl")
+def test_who_breaks_off_leaves_no_kernel_that_reads_rows(device, monkeypatch):
+    """With the plan the file may go that they are in: a kernel that read on would crash."""
+    graph = cg.generate.random(1 << 16, 64, seed=1)
+    plan = cg.BFS(graph, device=device, memory="stream")
+    launch, events = Streamed._launch, []
+
+    def broken_off(self, name, *of):
+        events.append(launch(self, name, *of))
+        if name == "expand" and len(events) > 6:
+            self.device.queue.flush()
+            raise KeyboardInterrupt  # in a level of many vertices
+        return events[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Streamed, "_launch", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(0)
+    assert events[-1].command_execution_status == cl.command_execution_status.COMPLETE
+    check_search(graph, 0, plan.run(0))
+
+
+@pytest.mark.usefixtures("copied")
+@ONE_RUNTIME
+def test_rows_that_cannot_be_pinned(device, monkeypatch, caplog):
+    """They are copied from where they are; what says so is an exception of ours."""
+    with pytest.raises(cg.DeviceMemoryError, match="pins no 4611686018427387904 bytes"):
+        row_chunks.Pinned(device, 1 << 60, np.uint32)
+    pinned = row_chunks.Pinned
+
+    def refusing(where, count, dtype):
+        return pinned(where, count if count < MIXED.m else 1 << 60, dtype)
+
+    monkeypatch.setattr(row_chunks, "Pinned", refusing)
+    with caplog.at_level(logging.WARNING, "clgraph"):
+        plan = Streamed(MIXED, device, predecessors=True, chunk_bytes=20_000)
+    assert "copied from where they are" in caplog.text
+    check_search(MIXED, MIXED_SOURCES[0], plan.search(MIXED_SOURCES[0], MIXED.n))
 
 
 @pytest.mark.usefixtures("copied")

@@ -1,6 +1,8 @@
-"""Graphs of 2**32 edges and more need 64-bit row offsets: the same kernels, rendered for those."""
+"""Graphs of nearly 2**32 edges need 64-bit row offsets: the same kernels, rendered for those."""
 
 import dataclasses
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,8 @@ from clgraph.algorithms.bfs import plan as module
 from clgraph.device import Device
 from clgraph.engine import resident
 from clgraph.engine.choose import resolve
-from clgraph.engine.resolved import Resolved
+from clgraph.engine.resident import FEWEST_WIDE
+from clgraph.engine.resolved import MAX_GROUPS, Resolved
 
 
 @pytest.fixture
@@ -45,8 +48,20 @@ def test_wide_offsets_change_nothing(device: Device, direction: str) -> None:
 
 
 def test_edges_decide_the_width(pocl: Device) -> None:
-    for m, wide in ((2**32 - 1, False), (2**32, True)):
+    for m, wide in ((FEWEST_WIDE - 1, False), (FEWEST_WIDE, True), (2**32, True)):
         config = resolve(cg.BFSConfig(), pocl.traits, m=m, predecessors=False)
         assert config.wide_offsets is wide
         assert dataclasses.asdict(config)["wide_offsets"] is wide
         assert resident.offsets_dtype(m) == (np.uint64 if wide else np.uint32)
+
+
+def test_what_loops_step_to_behind_the_last_edge_has_a_place() -> None:
+    """In 32 bits it would be one of the first edges, and the loop would go on from there."""
+    assert 2**32 - FEWEST_WIDE >= 4 * MAX_GROUPS * 1024
+
+
+def test_the_width_is_decided_in_one_place() -> None:
+    decides = re.compile(r"\bm\s*(>=|<)\s*(2\*\*32|1 << 32)\b(?! -)")
+    assert decides.search("wide = graph.m >= 2**32")
+    modules = Path(cg.__file__).parent.rglob("*.py")
+    assert [path.name for path in modules if decides.search(path.read_text("utf-8"))] == []

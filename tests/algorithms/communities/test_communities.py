@@ -1,46 +1,21 @@
 """Louvain, Leiden and modularity, against networkx, igraph and NumPy, on all runtimes."""
 
 import random
-from functools import cache
 
 import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from community_graphs import CHECKSUMS, SEED, checksum, large_graphs, refined_parts
+from community_graphs import on_pocl, refined_parts, small_graphs
 
 import clgraph as cg
-from clgraph.algorithms.communities import detection, moving, turns
-from clgraph.algorithms.communities.scale import Scale, whole_weights
+from clgraph.algorithms.communities import detection, moving
 from clgraph.algorithms.communities.verify import host_modularity, verify_communities
-from clgraph.engine import tallies
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 everywhere = pytest.mark.runtimes("pocl", "pocl+lanes8", "intel")
-
-
-@cache
-def named_graphs():
-    rng = np.random.default_rng(3)
-    ends = rng.integers(0, 200, (2, 900))
-    both = {"directed": False, "symmetrize": True}
-    parts = rng.integers(0, 8, 2500)
-    inner = (parts * 40 + rng.integers(0, 40, 2500), parts * 40 + rng.integers(0, 40, 2500))
-    planted = [np.concatenate([one, rng.integers(0, 320, 500)]) for one in inner]
-    return {
-        "kron": cg.generate.kron(8, 8, seed=1),
-        "planted": cg.from_edges(*planted, n=320, dedup=True, **both),
-        "star": cg.generate.star(700),  # a row longer than tables in local memory hold
-        "whole": cg.from_edges(*ends, rng.integers(1, 9, 900), n=205, **both),  # loops, parallels
-        "real": cg.from_edges(*ends, rng.random(900), n=205, **both),
-        "edgeless": cg.from_edges([], [], n=3, directed=False),
-        "loop": cg.from_edges([1], [1], n=3, directed=False),
-        "pair": cg.from_edges([0], [1], **both),
-        "nothing": cg.from_edges([], [], n=0, directed=False),
-        "weightless": cg.from_edges([0, 1], [1, 2], [0, 0], n=3, **both),
-    }
 
 
 def as_igraph(graph):
@@ -64,16 +39,11 @@ def as_sets(labels):
     return [set(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)]
 
 
-@cache
-def on_pocl(kind, name):
-    return getattr(cg, kind)(named_graphs()[name], seed=5, device="pocl")
-
-
 @everywhere
 @pytest.mark.parametrize("kind", ["louvain", "leiden"])
-@pytest.mark.parametrize("name", named_graphs())
+@pytest.mark.parametrize("name", small_graphs())
 def test_communities_and_their_modularity(device, name, kind):
-    graph = named_graphs()[name]
+    graph = small_graphs()[name]
     result = getattr(cg, kind)(graph, seed=5, device=device, verify=True)
     # Bit-equal with the same seed on all runtimes.
     np.testing.assert_array_equal(result.labels, on_pocl(kind, name).labels)
@@ -91,65 +61,6 @@ def test_communities_and_their_modularity(device, name, kind):
     else:
         assert result.modularity == 0.0
         assert result.count == graph.n
-
-
-@pytest.mark.runtimes("pocl+lanes32")
-@pytest.mark.parametrize("name", ["planted", "star", "real"])
-def test_thirty_two_lanes_find_the_same(name, device):
-    found = cg.leiden(named_graphs()[name], seed=5, device=device)
-    np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
-
-
-@on_both
-@pytest.mark.slow_on("pocl")
-@pytest.mark.parametrize("name", ["kron", "star", "real"])
-@pytest.mark.parametrize("preset", ["dense", "local", "global"])
-def test_a_configuration_changes_no_result(device, preset, name):
-    if preset == "dense" and device.traits.lanes > 1:
-        with pytest.raises(InvalidArgumentError, match="use 'local' or 'global'"):
-            cg.leiden(named_graphs()[name], config=preset, device=device)
-        return
-    found = cg.leiden(named_graphs()[name], seed=5, config=preset, device=device)
-    np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
-
-
-@on_both
-@pytest.mark.parametrize("name", ["kron", "star", "real"])
-def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
-    """Tables in local memory so small that many rows do not fit."""
-    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
-    graph = named_graphs()[name]
-    plan = cg.Leiden(graph, device=device)
-    found = plan.run(seed=5)
-    np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
-    if device.traits.lanes > 1:
-        assert graph.degrees.max() > plan._levels.tallies.bounds[-1]
-
-
-@pytest.mark.runtimes("intel")
-@pytest.mark.parametrize("name", ["kron", "star"])
-def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
-    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
-    plan = cg.Leiden(named_graphs()[name], device=device)
-    plan._turns.together, plan._turns.groups = True, 1  # others may not be resident
-    found = plan.run(seed=5)
-    assert plan._turns.together
-    np.testing.assert_array_equal(found.labels, on_pocl("leiden", name).labels)
-    assert found.stats.levels == on_pocl("leiden", name).stats.levels
-    monkeypatch.setattr(turns, "ENTRIES", 1)  # a launch then takes one pass
-    again = plan.run(seed=5)
-    np.testing.assert_array_equal(again.labels, found.labels)
-    assert again.stats.launches > found.stats.launches
-
-
-@pytest.mark.runtimes("intel")
-def test_a_work_group_that_does_not_come_is_not_waited_for_for_ever(device, caplog):
-    plan = cg.Leiden(named_graphs()["kron"], device=device)
-    plan._turns.together, plan._turns.groups, plan._turns.spin_limit = True, 64, 0
-    found = plan.run(seed=5)
-    assert "in vain" in caplog.text
-    assert not plan._turns.together
-    np.testing.assert_array_equal(found.labels, on_pocl("leiden", "kron").labels)
 
 
 @everywhere
@@ -173,23 +84,6 @@ def test_communities_are_parted_into_what_hangs_together(device):
     found = plan._first.labels.read(180)
     assert np.unique(found).size == 6
     assert all(np.unique(found[path]).size == 1 for path in paths)
-
-
-@pytest.mark.runtimes("pocl")
-@pytest.mark.parametrize("name", CHECKSUMS)
-def test_what_devices_elsewhere_are_to_find(device, name):
-    graph = large_graphs()[name]
-    for kind, expected in zip((cg.louvain, cg.leiden), CHECKSUMS[name], strict=True):
-        assert checksum(kind(graph, seed=SEED, device=device).labels) == expected
-
-
-def test_rows_of_every_length_have_somebody_who_takes_them(any_device):
-    made = tallies.Tallies(any_device, "local", wide=False)
-    bounds = made.bounds
-    assert bounds == sorted(bounds)
-    assert made.kinds[-1].slots == 0
-    for kind in made.kinds[:-1]:
-        assert kind.unit == "item" or 2 * kind.longest <= kind.slots
 
 
 @pytest.mark.runtimes("pocl")
@@ -269,7 +163,7 @@ def test_refinement_parts_a_community_into_what_is_connected(device):
 
 @everywhere
 def test_refinement_knows_cuts_and_totals_of_its_parts(device):
-    graph = named_graphs()["planted"]
+    graph = small_graphs()["planted"]
     parts, cuts, totals = refined_parts(graph, device)
     sources = np.repeat(np.arange(graph.n), graph.degrees)
     straight = sources != graph.indices
@@ -290,7 +184,7 @@ def test_refinement_knows_cuts_and_totals_of_its_parts(device):
 
 @on_both
 def test_the_seed_decides(device):
-    graph = named_graphs()["kron"]
+    graph = small_graphs()["kron"]
     plan = cg.Leiden(graph, device=device)
     found = [plan.run(seed=seed) for seed in (0, 0, 1, 2)]
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
@@ -300,7 +194,7 @@ def test_the_seed_decides(device):
 
 @on_both
 def test_resolution(device):
-    graph = named_graphs()["planted"]
+    graph = small_graphs()["planted"]
     counts = [
         cg.leiden(graph, resolution=gamma, device=device, verify=True).count
         for gamma in (0, 0.3, 1, 8, 1000)
@@ -316,7 +210,7 @@ def test_resolution(device):
 
 @on_both
 def test_weights_are_left_out_where_that_is_wanted(device):
-    graph = named_graphs()["whole"]
+    graph = small_graphs()["whole"]
     plain = cg.Graph(graph.indptr, graph.indices, directed=False)
     found = cg.leiden(graph, weights=False, device=device, verify=True)
     np.testing.assert_array_equal(found.labels, cg.leiden(plain, device=device).labels)
@@ -351,7 +245,7 @@ def test_few_moves_are_looked_for_longer(any_device, monkeypatch):
 
 @on_both
 def test_what_a_run_tells(device):
-    graph = named_graphs()["kron"]
+    graph = small_graphs()["kron"]
     told = []
     result = cg.leiden(graph, device=device, progress=lambda *what: told.append(what))
     assert told[-1] == (graph.n, graph.n, "merging vertices")
@@ -367,7 +261,7 @@ def test_what_a_run_tells(device):
 
 
 def test_what_is_refused(any_device):
-    graph = named_graphs()["pair"]
+    graph = small_graphs()["pair"]
     with pytest.raises(InvalidGraphError, match="symmetrized"):
         cg.leiden(cg.from_edges([0], [1]), device=any_device)
     negative = cg.from_edges([0], [1], [-1.0], directed=False, symmetrize=True)
@@ -383,7 +277,7 @@ def test_what_is_refused(any_device):
 
 
 def test_a_wrong_result_is_seen():
-    graph = named_graphs()["kron"]
+    graph = small_graphs()["kron"]
     labels = on_pocl("leiden", "kron").labels
     quality = on_pocl("leiden", "kron").modularity
     how = {"weighted": False, "unit": 1.0, "connected": True}
@@ -395,27 +289,6 @@ def test_a_wrong_result_is_seen():
     quality = host_modularity(path, apart, 1.0, weighted=False)
     with pytest.raises(VerificationError, match="connected sets"):
         verify_communities(path, apart, quality, 1.0, **how)
-
-
-@pytest.mark.parametrize("total", [2, 77, 2**31, 2**40 - 1])
-@pytest.mark.parametrize("resolution", [0.0, 0.37, 1.0, 1.5, 1000.0, 1024.0])
-def test_gains_in_whole_numbers_are_those_of_real_ones(total, resolution):
-    scale = Scale.of(total, resolution)
-    assert scale.factor < 2**64
-    assert scale.down <= scale.shift + 3  # little more is rounded away than the least weight
-    for strength, held in ((1, 1), (1, total - 1), (total // 2, total // 3 + 1), (total, total)):
-        share = (((strength << scale.shift) << scale.up) % 2**64) * scale.factor >> 64
-        found = (share * (held << scale.shift) >> 64) << scale.down
-        wanted = resolution * strength * held / total * 2.0**scale.shift
-        assert found < 2**62
-        assert found == pytest.approx(wanted, rel=1e-6, abs=2.0 ** (scale.down + 1))
-
-
-def test_weights_that_are_no_whole_numbers_are_rounded_finely():
-    graph = named_graphs()["real"]
-    whole, wide, unit = whole_weights(graph, weighted=True)
-    assert wide
-    np.testing.assert_allclose(whole * unit, graph.weights, atol=graph.weights.sum() * 2.0**-39)
 
 
 @everywhere

@@ -172,9 +172,8 @@ def test_a_level_is_waited_for_no_more_than_needed(device, monkeypatch):
     made = sum(name == "compact_total" for name in waits)
     assert len(levels) - 1 <= made <= len(levels)
     passes = sum(level["passes"] for level in levels)
-    last = ["quality", "final_labels", "component_count"]
-    assert waits[-3:] == last
-    assert len(waits) == passes + made + 3
+    assert waits[-2:] == ["quality", "final_labels"]
+    assert len(waits) == passes + made + 2
     # Of an order the vertices of each turn and the chunks, of the next level vertices and pairs.
     orders = together.count("chunk_counts")
     assert orders >= len(levels)

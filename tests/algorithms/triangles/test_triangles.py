@@ -317,6 +317,24 @@ def test_counts_of_vertices_begin_with_zeros(any_device, monkeypatch):
         np.testing.assert_array_equal(plan.run("vertex").values, expected)
 
 
+def test_a_counter_of_owners_serves_one_launch(any_device, monkeypatch):
+    """What claims owners may be launched when Ctrl-C comes: the next run has another counter."""
+    plan = cg.Triangles(mixed(), config="bitmap", device=any_device)
+    expected = plan.run("vertex").values
+    assert expected.any()
+    launch = plan._counting.launch
+
+    def interrupted(*given, **options):
+        launch(*given, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plan._counting, "launch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        plan.run("vertex")
+    monkeypatch.undo()
+    np.testing.assert_array_equal(plan.run("vertex").values, expected)
+
+
 @pytest.mark.parametrize("group_size", [32, 64, 128])
 def test_group_size_changes_nothing(group_size, intel):
     """TC-24."""
@@ -336,6 +354,10 @@ def test_small_tables_share_bits_and_stay_exact(device):
     assert plan.run().count == expected
     assert plan.run("vertex").values.sum() == 3 * expected
     assert plan.run("edge").values.sum(dtype=np.int64) == 6 * expected
+    launches = plan._counting._launches("total", 0, graph.n)
+    assert plan.run().count == expected  # by the same launches, which nobody puts together again
+    assert plan._counting._launches("total", 0, graph.n) is launches
+    assert plan._counting._launches("total", 0, 9) is not launches
 
 
 @pytest.mark.slow

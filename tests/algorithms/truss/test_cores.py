@@ -98,3 +98,15 @@ def test_verification_and_copies(device):
     result._values = result.numbers + 1
     with pytest.raises(cg.VerificationError, match="another way"):
         plan._verify(result, None)
+
+
+def test_cores_that_there_can_be_none_of(pocl):
+    """As of trusses: beyond the greatest k there is nothing, however large k is."""
+    graph = cg.generate.complete(4)
+    for k in (4, 2**32, 2**32 + 3, 2**70):
+        core = cg.k_core(graph, k, device=pocl)
+        assert (core.k, core.n, core.m) == (k, 0, 0)
+        assert cg.k_truss(graph, k + 1, device=pocl).n == 0
+    for k in (None, -1, 2.5):
+        with pytest.raises(cg.InvalidArgumentError, match="k="):
+            cg.k_core(graph, k, device=pocl)

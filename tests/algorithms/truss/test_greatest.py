@@ -1,5 +1,7 @@
 """The greatest truss: bounds by supports, smaller graphs that hold it, and what runs wait for."""
 
+import math
+
 import numpy as np
 import pytest
 from peeling import hub_and_cliques, random_graph, truss_numbers_of, tube, undirected
@@ -100,6 +102,30 @@ def test_bounds_by_supports():
             if 3 < least < 2050:
                 assert (values >= least - 3).sum() > edges
     assert (np.diff(narrowing.LEAST) > 0).all()
+    none = narrowing.Supports(np.zeros(BUCKETS, np.uint32))
+    assert (none.triangles, none.kept(3), none.least(0), none.bound(9)) == (0, 0, 3, 2)
+    one = np.zeros(BUCKETS, np.uint32)
+    one[-1] = 2**32 - 1  # as many edges as there can be, of as many triangles
+    bound = narrowing.Supports(one).bound(2**40)
+    assert bound * (bound - 1) // 2 <= 2**32 - 1 < bound * (bound + 1) // 2
+
+
+def test_coarse_buckets_bound_as_each_of_them_does():
+    """Whatever bucket a truss's least support may be in; only one of them has to be looked at."""
+    rng = np.random.default_rng(4)
+    for top in (3, 50, 2047, 2048, 2049, 3000, BUCKETS):
+        for edges in (1, 4, 300, 10**5):
+            buckets = np.zeros(BUCKETS, np.uint32)
+            buckets[1:top] = rng.integers(0, edges + 1, top - 1)
+            at_least = np.cumsum(buckets[::-1].astype(object))[::-1].tolist()
+            bounds = [2]
+            for least, greatest_k, count in zip(
+                narrowing.LEAST.tolist(), narrowing.GREATEST_K.tolist(), at_least, strict=True
+            ):
+                fits = (1 + math.isqrt(1 + 8 * count)) // 2
+                if fits >= least + 2:
+                    bounds.append(min(fits, greatest_k))
+            assert narrowing.Supports(buckets).bound(2**40) == max(bounds)
 
 
 @on_both
@@ -268,6 +294,28 @@ def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
     assert "host waits" not in happened[:peels]
     # What brings numbers to stored edges is enqueued before the host reads what peeling noted.
     assert happened.index("edges_scatter") < happened.index("host waits")
+
+
+def test_later_runs_spend_little_on_launches(pocl, monkeypatch):
+    """A device waits for the host: it looks at arguments that may change, and at buckets once."""
+    monkeypatch.setattr(greatest, "TIGHTENED", Constant("", "", True))
+    plan = cg.Truss(random_graph(70, 1100, 5), config="lists", device=pocl)
+    for _ in range(2):
+        first = plan.run(greatest=True, prepare=True)
+    looked, made = [], []
+    unlike, supports = Kernel._unlike, greatest.Supports
+
+    def noted(self, args):
+        looked.append(self.name)
+        return unlike(self, args)
+
+    monkeypatch.setattr(Kernel, "_unlike", noted)
+    monkeypatch.setattr(greatest, "Supports", lambda given: made.append(1) or supports(given))
+    again = plan.run(greatest=True, prepare=True)
+    np.testing.assert_array_equal(again.mask, first.mask)
+    assert len(made) == 1
+    assert "edges_gather_counted" in looked
+    assert not [name for name in looked if name.startswith(("orient_", "triangles_", "truss_"))]
 
 
 @pytest.mark.parametrize("launched", [False, True])

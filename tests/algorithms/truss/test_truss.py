@@ -441,6 +441,9 @@ def csr(n, sources, targets):
 
 def test_what_is_refused(pocl):
     graph = cg.generate.complete(4)
+    for k in (None, 2.0, 1):
+        with pytest.raises(cg.InvalidArgumentError, match=f"k={k} is"):
+            cg.k_truss(graph, k, device=pocl)
     for k, words in ((1, "use k=2"), (-3, "use k=2"), (2.0, "integer"), (True, "integer")):
         with pytest.raises(cg.InvalidArgumentError, match=words):
             cg.k_truss(graph, k, device=pocl)

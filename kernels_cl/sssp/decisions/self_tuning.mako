@@ -1,14 +1,14 @@
-## self_tuning_decide: what follows a stage of a search that tunes itself, by one work-item while all
+## self_tuning: what follows a stage of a search that tunes itself, by one work-item while all
 ## others wait.
 ##
 ## Order         relax, split, (the controller), split again; until no one is near and no one waits,
-##               or the target is nearer than all who do. Then as /sssp/decide.mako
+##               or the target is nearer than all who do. Then as common.mako
 ## Choice        config.method.controller: "device" turns the controller here, in double precision; with
 ##               "host" the launch after the first half of a split is the host's, which has read the
 ##               control_block and written it back by then
 ## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 
-<%namespace name="deciding" file="/sssp/decide.mako"/>
+<%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="control" file="/control/set_point.mako"/>
 
 <%def name="declarations()">
@@ -41,7 +41,7 @@ static inline key_t key_below(const double x) {
     double delta_here = 0.0;
     uint far_here = 0;
     % endif
-    ${deciding.load_totals()}
+    ${common.load_totals()}
     next.length = queued;
     next.hubs = hubs;
     next.queue ^= 1;
@@ -81,11 +81,11 @@ static inline key_t key_below(const double x) {
         ${near_is_known("next")}
     } else {
         next.queue ^= 1;
-        ${deciding.after_the_last("next")}
+        ${common.after_the_last("next")}
     }
     work += CONTROL_ULONG(FRONTIER_EDGES) + (ulong)now.length + ${config.stage_work}u;
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
-    ${deciding.finish("next")}
+    ${common.finish("next")}
     stage_by_one_group = 0;
 </%def>
 
@@ -96,7 +96,7 @@ static inline key_t key_below(const double x) {
     CONTROL_ULONG(NEAREST) = KEY_NONE;
     ${s}.level += 1;
     ${s}.mode = RELAX;
-    ${deciding.tile_of(s, "edges")}
+    ${common.tile_of(s, "edges")}
 }
 </%def>
 
@@ -163,7 +163,7 @@ static inline key_t key_below(const double x) {
 </%def>
 
 <%def name="settle()">
-    ${deciding.store_totals("next")}
+    ${common.store_totals()}
     if (recorded) {
         state[DEPTH] = now.level - 1;
         % if config.method.controller == "device":

@@ -1,10 +1,10 @@
-## buckets_decide: what follows a stage of a search by buckets, by one work-item while all others wait.
+## buckets: what follows a stage of a search by buckets, by one work-item while all others wait.
 ##
 ## Order         relax until no bucket that is wanted has a count; after trouble with the bucket_queues clear, split
-##               and relax again. Then as /sssp/decide.mako
+##               and relax again. Then as common.mako
 ## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 
-<%namespace name="deciding" file="/sssp/decide.mako"/>
+<%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
 
 <%def name="declarations()">
@@ -66,7 +66,7 @@ static inline ulong in_buckets(volatile __global uint *bucket_state) {
 <%def name="decide()">
     const uint hubs = 0;
     ulong explored, work;
-    ${deciding.load_totals()}
+    ${common.load_totals()}
     const ulong edges = now.mode == RELAX ? *(volatile __global ulong *)(state + NEXT_EDGES + slot * SLOT_STRIDE)
                                           : (ulong)*(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
     const uint expanded = now.mode == RELAX ? load_relaxed(state + NEXT_HUBS + slot * SLOT_STRIDE) : 0u;
@@ -122,16 +122,16 @@ static inline ulong in_buckets(volatile __global uint *bucket_state) {
             next.rebuilds = 0;
         }
     } else {
-        ${deciding.after_the_last("next")}
+        ${common.after_the_last("next")}
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
     fence_device();   // control_block and bucket_queues may have changed
-    ${deciding.finish("next")}
+    ${common.finish("next")}
     stage_by_one_group = 0;
 </%def>
 
 <%def name="settle()">
-    ${deciding.store_totals("next")}
+    ${common.store_totals()}
     if (now.mode == RELAX && now.level >= 2 && now.level - 2 < level_capacity) {
         // What a stage expanded is known after it.
         __global uint *const row = (__global uint *)levels + 4 * (size_t)(now.level - 2);
@@ -139,6 +139,6 @@ static inline ulong in_buckets(volatile __global uint *bucket_state) {
         row[1] = (uint)min(edges, 0xfffffffful);
     }
     if (next.mode != CLEAR && next.level >= 2) {
-        ${deciding.record("next", "0u")}
+        ${common.record("next", "0u")}
     }
 </%def>

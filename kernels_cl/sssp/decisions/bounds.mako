@@ -1,15 +1,18 @@
-## decide: what follows a stage, by one work-item while all others wait.
+## bounds: what follows a stage of a search below a bound that rises, by one work-item while all others wait.
 ##
+## Offers        decide, settle: bodies of /grid/stage.mako; go_on, frontier_is_empty: for who goes on alone
 ## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 ## Order         relax while the frontier has anyone; else split the pile while it has, unless the
-##               target is settled; then leaves, finish and tree, as far as they are rendered; before
-##               each split heavy edges, where they are apart
+##               target is settled; before each split heavy edges, where they are apart; then as
+##               common.mako
 ## counting      when edges of the frontier are counted: "queued" with their vertices, "expanded" as
 ##               their rows are walked, or "both", some of them by either
 
 ## Edges of vertices at whose price one unsettled vertex looks along its own; and the share of all
 ## edges, one in so many, that is left to a search that does without order.
 <%! LOOKS_PER_EDGE, UNORDERED = 4, 16 %>
+
+<%namespace name="common" file="/sssp/decisions/common.mako"/>
 
 <%def name="decide()">
     % if config.row_limit:
@@ -22,7 +25,7 @@
     const uint drifted = load_relaxed(state + NEXT_EDGES_HIGH + slot * SLOT_STRIDE);
     % endif
     ulong explored, work;
-    ${load_totals()}
+    ${common.load_totals()}
     uint recorded_edges = 0;
     next.length = queued;
     next.hubs = hubs;
@@ -80,11 +83,11 @@
             ${frontier_is_empty("next")}
         }
     } else {
-        ${after_the_last("next")}
+        ${common.after_the_last("next")}
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
-    ${finish("next")}
+    ${common.finish("next")}
     % if counting == "expanded":
     const ulong ahead = (ulong)next.length * mean_degree;   // a single work-item counts edges as it goes
     % else:
@@ -103,45 +106,15 @@
 </%def>
 
 <%def name="settle()">
-    ${store_totals("next")}
+    ${common.store_totals()}
     if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
-        ${record("next", "recorded_edges", "surplus" if config.row_limit else "0u")}
+        ${common.record("next", "recorded_edges", "surplus" if config.row_limit else "0u")}
         % if counting == "expanded":
-        ${correct_record("now", "edges")}
+        ${common.correct_record("now", "edges")}
         % elif counting == "both":
         if (drifted && now.level - 2 < level_capacity) levels[now.level - 2].y += drifted;
         % endif
     }
-</%def>
-
-<%def name="load_totals()">
-    explored = *(volatile __global ulong *)(state + EXPLORED);
-    work = *(volatile __global ulong *)(state + WORK);
-</%def>
-
-<%def name="store_totals(s)">
-    *(volatile __global ulong *)(state + EXPLORED) = explored;
-    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
-    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
-</%def>
-
-<%def name="record(s, edges, surplus='0u')">
-if (${s}.mode == RELAX${" || " + s + ".mode == SPLIT" if "split" in all_stages else ""}${" || " + s + ".mode == HEAVY" if "heavy" in all_stages else ""}) state[DEPTH] = ${s}.level - 1;
-if (${s}.level - 2 < level_capacity)
-    levels[${s}.level - 2] = (uint4)(${s}.length + ${s}.hubs - ${surplus}, ${edges}, ${s}.mode, device_clock_ns());
-</%def>
-
-## The edges out of a frontier, where they are known only after it was expanded.
-<%def name="correct_record(s, edges)">
-if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
-    ((__global uint *)levels)[4 * (size_t)(${s}.level - 2) + 1] = (uint)min((ulong)(${edges}), 0xfffffffful);
-</%def>
-
-## A launch ends at a stage boundary: because the search is done, because its budget is spent or
-## because groups are wanted that were dismissed.
-<%def name="finish(s)">
-    const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
-    ${s}.leave = done || pause;
 </%def>
 
 ## The frontier has someone: the next stage relaxes its edges.
@@ -149,27 +122,12 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
 {
     ${s}.mode = ${"RELAX" if config.exact else "load_relaxed(state + OVERFLOWED) ? MODE_DONE : RELAX"};
     ${s}.level += 1;
-    ${tile_of(s, edges)}
+    ${common.tile_of(s, edges)}
     if (${s}.level > max_rounds) {
         state[STATUS_FLAGS] |= FLAG_ROUNDS;
         ${s}.mode = MODE_DONE;
     }
 }
-</%def>
-
-<%def name="tile_of(s, edges)">
-    % if config.distribution == "static":
-    // Entries per SIMD group: enough for one round of lanes, or more where there is work for all.
-    const uint size = ${s}.length + ${s}.hubs;
-    const int per_entry = (int)clz(size) - (int)clz((uint)min((ulong)(${edges}), 0xfffffffful));
-    const int per_group = (int)clz(${s}.members * (GROUP_LANES * ${"1u" if config.drift else "4u"})) - (int)clz(${s}.length);
-    % if config.drift:
-    // Whoever goes on alone had better begin with little.
-    if (${s}.mode == RELAX && ${s}.length <= ${config.method.drift_limit}u) ${s}.tile = (uint)clamp(per_group, 0, ${config.lanes.bit_length() - 1});
-    else
-    % endif
-    ${s}.tile = (uint)clamp(max(${config.lanes.bit_length() - 1} - max(per_entry, 0), per_group), 0, ${config.lanes.bit_length() - 1});
-    % endif
 </%def>
 
 ## What follows a frontier without anyone. LEAST is below everything on the pile, so a bound under it
@@ -194,7 +152,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
         ${s}.hubs = 0;
-        ${tile_of(s, "(ulong)settled_now * mean_degree")}
+        ${common.tile_of(s, "(ulong)settled_now * mean_degree")}
     } else {
         ${otherwise(s)}
     }
@@ -210,7 +168,7 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.mode = HEAVY;
         ${s}.length = settled_now;
         ${s}.hubs = 0;
-        ${tile_of(s, "settled_edges")}
+        ${common.tile_of(s, "settled_edges")}
         % if config.method.heavy == "switching":
         // A look at everyone costs as much as some edges.
         ${s}.pulls = settled_edges > left_edges + n / ${LOOKS_PER_EDGE}u;
@@ -250,37 +208,4 @@ if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
         ${s}.mode = finish ? FINISH : MODE_DONE;
         % endif
     }
-</%def>
-
-<%def name="after_the_last(s)">
-    ${s}.level += 1;
-    % if "leaves" in all_stages:
-    if (now.mode == LEAVES) {
-        if (target < n) CONTROL_ULONG(CUT) = min((ulong)FRESH_KEY_AT(target), last_key);
-        ${s}.mode = finish ? FINISH : MODE_DONE;
-    } else
-    % endif
-    % if problem.predecessors:
-    if (now.mode == FINISH) {
-        ${s}.queue ^= 1;
-        state[REACHED] = queued + hubs${" - surplus" if config.row_limit else ""};   // where lengths may be negative: the roots
-        ${s}.mode = TREE;
-        ${s}.chain = ${"1" if keys.signed else "0"};
-        ${tile_of(s, "edges")}
-    } else
-    % if not keys.signed:
-    if (now.mode == TREE && !now.chain) {
-        // The same frontier again, if edges between equal distances are needed.
-        ${s}.length = now.length;
-        ${s}.hubs = now.hubs;
-        ${s}.mode = queued + load_relaxed(control_block + ROOTS) < state[REACHED] ? TREE : MODE_DONE;
-        ${s}.chain = 1;
-    } else
-    % endif
-    if (now.mode == TREE && queued + hubs) {
-        ${s}.queue ^= 1;
-        ${tile_of(s, "edges")}
-    } else
-    % endif
-        ${s}.mode = MODE_DONE;
 </%def>

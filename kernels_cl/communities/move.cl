@@ -47,10 +47,13 @@ ${turns.parameters()}\
     </%def>
     <%def name="before()"></%def>
     <%def name="edge(v, t, e)">
-        // Whoever moves too has its new label in targets, while labels may change now.
+        // Most are active already while much moves. Whoever moves too has its new label in targets,
+        // while labels may change now.
         const uint u = indices[${e}];
-        const uint other = CLASS_OF(u) == turn && targets[u] != NO_KEY ? targets[u] : labels[u];
-        if (other != ${t}) active[u] = 1;
+        if (!active[u]) {
+            const uint other = CLASS_OF(u) == turn && targets[u] != NO_KEY ? targets[u] : labels[u];
+            if (other != ${t}) active[u] = 1;
+        }
     </%def>
     <%def name="done(v, t, once)"></%def>
     </%turns:run>

@@ -203,7 +203,7 @@ class Levels:
             level.strengths,
             level.labels,
             level.totals,
-            self.array("active", level.n, np.uint8),
+            self.sums("slacks", level.n),
         )
 
     def chunks(self, level: Level) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["moved", "refined"]
 
-MOST_PASSES = 20
+MOST_PASSES = 10
 REFINING_PASSES = 2
 OTHER_CLASSES = 0x85EBCA6B  # added to a seed
 

@@ -94,11 +94,12 @@ kept = group_kept;
 % elif keeps and kind["unit"] == "lanes":
 kept = lane_reduce_sum(kept);
 % endif
-const long floor = ${bodies.floor("kept")};
-<%best:best floor="floor" kind="${kind}">
+<%best:best floor="LONG_MIN" kind="${kind}">
 <%def name="score(key, sum)">${bodies.score(key, sum)}</%def>
 <%def name="most(sum)">PULL(${sum})</%def>
 </%best:best>
+const long floor = ${bodies.floor("kept")};
+if (best_score <= floor) best_key = NO_KEY;
 if (UNIT_ITEM == 0u) {
     targets[v] = best_key;
     ${bodies.chosen("v")}

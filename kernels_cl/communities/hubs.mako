@@ -152,7 +152,7 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
     if (part == 0u && get_local_id(0) == 0) {
         ${bodies.move("v", "t")}
     }
-    ${bodies.before()}
+    ${bodies.before("v")}
     for (offset_t e = begin + get_local_id(0); e < min(row_end, begin + CHUNK); e += GROUP_SIZE) {
         ${bodies.edge("v", "t", "e")}
     }

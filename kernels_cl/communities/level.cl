@@ -37,11 +37,11 @@ __kernel KERNEL void level_start(
     __global const sum_t *restrict strengths,   // [n]
     __global uint *restrict labels,             // [n] in/out
     volatile __global sum_t *totals,            // [n] in/out, 0 on entry
-    __global uchar *restrict active)            // [n] out
+    __global sum_t *restrict slacks)            // [n] out, see move.cl: all choose
 {
     <%share:each_item count="n">
         if (!given) labels[item] = item;
-        active[item] = 1;
+        slacks[item] = (sum_t)-1;
         if (given) sum_add_global(&totals[labels[item]], strengths[item]);
         else totals[item] = strengths[item];
     </%share:each_item>

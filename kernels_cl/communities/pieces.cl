@@ -1,10 +1,15 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
+<%namespace name="memory" file="/memory/memory.mako"/>\
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="level" file="/communities/level.mako"/>\
-// Pieces of communities that hang together, by their least vertex: each vertex alone, then rounds in
-// which it joins what is next to it, over edges that weigh something. A round may see what others wrote
-// in it: pieces only become less.
+<%namespace name="union" file="/components/union_find.mako"/>\
+// Pieces of communities that hang together over edges that weigh something, by their least vertex: each
+// vertex alone, then whoever finds an edge hooks the tree of one end to that of the other.
+//
+// Races: those of joining trees, see there.
 ${level.declarations()}
+${memory.vocabulary()}
+${union.functions()}
 
 __kernel KERNEL void pieces_alone(
     const uint n,
@@ -15,27 +20,29 @@ __kernel KERNEL void pieces_alone(
     </%share:each_item>
 }
 
+// Each edge is stored both ways, and taken from its larger end.
 __kernel KERNEL void pieces_join(
 ${level.rows()}\
 ${level.chunk_parameters()}\
     const uint n,
     __global const uint *restrict labels,       // [n]
-    volatile __global uint *pieces,             // [n] in/out
-    volatile __global uint *changed)            // [1] in/out
+    __global uint *pieces)                      // [n] in/out
 {
     ${lanes.setup()}
     <%level:each_part args="part">
-        const uint own = labels[row], before = pieces[row];
-        uint least = before;
+        const uint own = labels[row];
         for (offset_t e = begin + lane_id(); e < row_end; e += LANES) {
             const uint u = indices[e];
-            if (labels[u] == own && WEIGHT(e) != 0) least = min(least, pieces[u]);
-        }
-        least = lane_reduce_min(least);
-        if (lane_id() == 0u && least < before) {
-            least = min(least, pieces[least]);
-            ${"atomic_min(&pieces[row], least)" if part else "pieces[row] = least"};
-            *changed = 1u;
+            if (u < row && labels[u] == own && WEIGHT(e) != 0) join(pieces, row, u);
         }
     </%level:each_part>
+}
+
+__kernel KERNEL void pieces_roots(
+    const uint n,
+    __global uint *pieces)                      // [n] in/out
+{
+    <%share:each_item count="n">
+        pieces[item] = root_above(pieces, item);
+    </%share:each_item>
 }

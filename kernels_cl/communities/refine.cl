@@ -51,7 +51,7 @@ ${turns.parameters()}\
         parts[${v}] = ${t};
         joined[${t}] = 1;
     </%def>
-    <%def name="before()">sum_t inner = 0;</%def>
+    <%def name="before(v)">sum_t inner = 0;</%def>
     <%def name="edge(v, t, e)">
         // An edge to who was there before has left the cut of both; one between two who come now
         // is met from both sides.

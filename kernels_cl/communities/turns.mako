@@ -16,7 +16,7 @@
 ##                 score(key, sum)  as in /rows/best.mako
 ##                 chosen(v)        by one work-item: best_key is what v chooses, or NO_KEY
 ##                 move(v, t)       by one work-item: v joins t
-##                 before(), edge(v, t, e), done(v, t, once)    of the edges of who moves, by several
+##                 before(v), edge(v, t, e), done(v, t, once)    of the edges of who moves, by several
 ## Barriers        of the work-group, and of the grid
 
 <%!
@@ -171,7 +171,7 @@ if (lane_id() == 0u && moves) {
         if (t != NO_KEY) {
             ${bodies.move("v", "t")}
             const uint short_end = min(length, LONG_ROW);
-            ${bodies.before()}
+            ${bodies.before("v")}
             for (offset_t e = begin; e < begin + short_end; ++e) {
                 ${bodies.edge("v", "t", "e")}
             }
@@ -184,7 +184,7 @@ if (lane_id() == 0u && moves) {
             const uint long_v = lane_shuffle(v, owner), long_t = lane_shuffle(t, owner);
             const uint long_length = lane_shuffle(length, owner);
             const offset_t long_begin = indptr[long_v];
-            ${bodies.before()}
+            ${bodies.before("long_v")}
             for (offset_t e = long_begin + LONG_ROW + lane_id(); e < long_begin + long_length; e += LANES) {
                 ${bodies.edge("long_v", "long_t", "e")}
             }

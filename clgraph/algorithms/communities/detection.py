@@ -36,12 +36,15 @@ MOST_LEVELS = 64
 # Of modularity, on the first level of the first iteration. On every other vertices that may move
 # are few, and a tenth is worth more than it takes.
 TOLERANCE = 1e-3
-# Of modularity, on any level: moves that gain no more are few, and taking communities apart for
-# them brings as little again, for most of the work of a level.
+# Of modularity, on a level with most of the graph's edges that is made of another: moves that gain
+# no more are few, and taking communities apart for them brings as little again, for most of the
+# work of a level. Where levels shrink this brings more than it takes.
 REFINED_FROM = 1e-3
-# Of modularity: an iteration ends where whole communities that join each other gain no more, and
-# all of it where single vertices do in a later iteration.
-SETTLED = 1e-4
+MOST_EDGES = 0.55
+# Of modularity: moves that gain no more on a level with few edges are not worth taking communities
+# apart for; an iteration ends where whole communities that join each other gain no more, and all of
+# it where single vertices do in a later iteration.
+SETTLED = 2e-5
 GOLDEN = 0x9E3779B9
 
 
@@ -135,7 +138,7 @@ class _Detection(Plan):
             From 0 on; decides who is asked first, and between what is equally good.
         iterations : int
             How often the whole is done, each time beginning with the communities found before;
-            ends before if moves of single vertices gain no more than 0.0001 of modularity.
+            ends before if moves of single vertices gain no more than 0.00002 of modularity.
         verify : bool
             Whether to compute the modularity on the host too, and of Leiden to check that
             communities are connected, outside the times in the stats.
@@ -249,7 +252,7 @@ class _Detection(Plan):
             if gain <= SETTLED and depth > 0 and not given:
                 break
             parts = level.labels
-            refines = self._refines and gain > REFINED_FROM
+            refines = self._refines and gain > self._refined_from(level)
             if refines:
                 parts = refined(log, turns, level, scale, report=report)
             elif self._refines:
@@ -267,6 +270,12 @@ class _Detection(Plan):
         self._follow(log, level.labels, level.labels, begun=depth > 0, numbered=False)
         self._levels.copy(log, self._places, self._first.labels, self.graph.n)
         return self._quality(log, level, scale)
+
+    def _refined_from(self, level: Level) -> float:
+        """Give what moves on a level gain at most where refining it is not worth while."""
+        if level is self._first:
+            return 0.0
+        return REFINED_FROM if level.m > MOST_EDGES * self.graph.m else SETTLED
 
     def _follow(
         self, log: SweepLog, labels: Allocation, numbers: Allocation, *, begun: bool, numbered: bool
@@ -323,10 +332,11 @@ class Leiden(_Detection):
     -----
     Vertices move in turns by eight classes, drawn by the seed: those of one class choose from the
     same state. All sums are of whole numbers, weights that are none being rounded to 2**-40 of
-    their total, so that results are the same on all devices. Where the moves on a level gain more
-    than 0.001 of modularity communities are parted into well-connected sets, those become the
-    vertices of the next level, and begin in the communities they are from; elsewhere what hangs
-    together in each community becomes a vertex. Communities are connected. O(m) work a pass;
+    their total, so that results are the same on all devices. On the graph itself, and on levels
+    whose moves gain more than 0.001 of modularity, or 0.00002 if they have about half of its edges
+    or fewer, communities are parted into well-connected sets, those become the vertices of the next
+    level, and begin in the communities they are from; elsewhere what hangs together in each
+    community becomes a vertex. Communities are connected. O(m) work a pass;
     levels are sorted in O(m log n / 8).
 
     References

@@ -28,7 +28,6 @@ CLASSES = 8  # turns of a pass
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
 PHASES = {"CHOOSE": 1, "SCORE": 2, "SETTLE": 4, "APPLY": 8}  # of a turn
-ROUNDS_UNSEEN = 3  # in which few communities are joined from all sides
 DIRECT_CHUNK = 32  # entries of a chunk where none is summed in local memory first
 
 
@@ -204,7 +203,7 @@ class Levels:
             level.strengths,
             level.labels,
             level.totals,
-            self.array("active", level.n, np.uint8),
+            self.sums("slacks", level.n),
         )
 
     def chunks(self, level: Level) -> tuple[Any, ...]:
@@ -352,20 +351,11 @@ class Levels:
 
     def pieces(self, log: SweepLog, level: Level) -> Allocation:
         """Find what hangs together within communities; give the least vertex of each."""
-        n = np.uint32(level.n)
-        pieces, changes = self.array("pieces", level.n), self.array("changes", 1)
+        n, pieces = np.uint32(level.n), self.array("pieces", level.n)
         self.launch(log, None, level.n, "pieces_alone", n, pieces)
-        if self.tables == "dense":  # elsewhere it has not been timed
-            self.launch(log, level, level.n, "hooks_join", n, level.labels, pieces)
-            self.launch(log, None, level.n, "hooks_roots", n, pieces)
-            return pieces
-        more = True
-        while more:
-            changes.clear()
-            for _ in range(ROUNDS_UNSEEN):
-                args = (*self.chunks(level), n, level.labels, pieces, changes)
-                self.launch(log, level, level.n, "pieces_join", *args)
-            more = bool(changes.read()[0])
+        args = (*self.chunks(level), n, level.labels, pieces)
+        self.launch(log, level, level.n, "pieces_join", *args)
+        self.launch(log, None, level.n, "pieces_roots", n, pieces)
         return pieces
 
     def parted(self, log: SweepLog, level: Level) -> None:

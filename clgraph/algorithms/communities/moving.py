@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["moved", "refined"]
 
-MOST_PASSES = 20
+MOST_PASSES = 10
 REFINING_PASSES = 2
 OTHER_CLASSES = 0x85EBCA6B  # added to a seed
 
@@ -58,8 +58,8 @@ def moved(
         Of modularity, counted as above.
     """
     levels, n = turns.levels, level.n
-    active, targets = levels.array("active", n, np.uint8), levels.array("targets", n)
-    args = (level.strengths, level.labels, level.totals, active, targets)
+    held = (level.strengths, level.labels, level.totals, levels.sums("slacks", n))
+    args = (*held, levels.array("sources", n), levels.array("targets", n))
     enough = int(tolerance * scale.unit)
     moves, before, done, gained = 0, n + 1, 0, 0
     while done < MOST_PASSES:

@@ -8,10 +8,12 @@ import clgraph as cg
 from bench.studies import KERNELS
 from bench.studies.profiling import cases, patterns, profile_stages
 from clgraph import primitives
-from clgraph.device import load
+from clgraph.device import Memory, load, wait
+from clgraph.device.observing import observed_by
 from clgraph.profile import corpus
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.passes import watching
+from clgraph.profile.passes.watching import Counting
 from clgraph.profile.static import static_facts
 
 pytestmark = pytest.mark.gpu
@@ -35,6 +37,40 @@ def test_lanes_that_count_and_traces_agree(pattern, card):
     traced = patterns.counted(pattern, card, flavour="trace")
     assert lanes.sites == traced.sites
     np.testing.assert_array_equal(lanes.counts, traced.counts)
+
+
+@pytest.mark.parametrize("words", [1, 2, 64])
+def test_atomics_that_meet_at_one_address(words, card):
+    pattern = patterns.Pattern("contended", "patterns_contended", numbers=(words,))
+    found = patterns.counted(pattern, card)
+    assert found.contended == patterns.ITEMS / words
+    assert found.queued == patterns.ITEMS / max(words, 32)
+
+
+def test_sectors_that_the_nearest_cache_holds(card):
+    rounds = 5
+    pattern = patterns.Pattern("again", "patterns_again", numbers=(rounds,))
+    totals = patterns.counted(pattern, card)
+    loads = np.array([site.kind == "load" for site in totals.sites])
+    assert totals.counts[loads, 4].sum() == rounds * patterns.ITEMS / 8
+    assert totals.missed[loads].sum() == patterns.ITEMS / 8
+    assert (totals.chain.requests, totals.chain.hits) == (1.0, rounds - 1.0)
+
+
+def test_what_one_group_does_while_the_others_wait_adds_up(card):
+    """The longest of each stage, not of the whole: a quarter of this for each of four groups."""
+    groups, rounds, loads = patterns.GROUPS, 64, 50
+    program = load(card, "patterns.cl", folders=(KERNELS,), type="uint")
+    memory, counting = Memory(card), Counting(Mask.DIV | Mask.GMEM | Mask.LMEM, card)
+    source = memory.upload("from", np.zeros(patterns.ITEMS, np.uint32))
+    state = memory.upload("state", np.zeros(96, np.uint32))
+    with observed_by(counting):
+        launch = program.kernel("patterns_in_turn").launch
+        wait(launch(patterns.ITEMS, patterns.GROUP, source, state, *np.uint32([rounds, loads])))
+    (found,) = counting.found.values()
+    counting.release()
+    assert rounds * loads / groups == 800
+    assert found.totals.chain.requests == pytest.approx(rounds * loads, rel=0.05)
 
 
 @pytest.mark.parametrize("balance", corpus.BALANCERS)

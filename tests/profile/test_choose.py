@@ -76,6 +76,7 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(corpus, "BALANCERS", ("item_thread", "multi_phase"))
     monkeypatch.setattr(corpus, "PRESETS", ())
+    monkeypatch.setattr(corpus, "OTHERS", ("components",))
     monkeypatch.setattr(corpus, "_SHAPES", ("even", "one large"))
     assert corpus.device_weights(pocl) is None
     told = []

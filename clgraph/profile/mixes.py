@@ -30,7 +30,7 @@ class Mix:
 
     `items`, `span` and `words` are powers of two: work-items, elements that are read, and addresses
     of atomics. With stages there are `per_unit` work-groups for each compute unit, of which `busy`
-    work, 0 for all of them.
+    work, 0 for all of them. With barriers there is nothing else.
     """
 
     items: int = 18
@@ -55,7 +55,7 @@ class Mix:
         given = (
             *((1 << self.span) - 1, (1 << self.words) - 1, self.reads, int(self.scattered)),
             *(self.links, self.near, self.additions, self.passes, self.stride),
-            *(self.atomics, self.barriers, self.active),
+            *(self.atomics, self.active),
         )
         return tuple(np.uint32(number) for number in given)
 
@@ -97,10 +97,10 @@ MIXES = (
     Mix(links=16, active=8),
     Mix(additions=512, active=4),
     Mix(reads=4, links=4, additions=32, atomics=1, active=16),
-    Mix(reads=8, scattered=False, passes=32, barriers=8),
+    Mix(reads=8, scattered=False, passes=32),
     Mix(reads=4, links=8, near=16, additions=64),
     Mix(words=16, atomics=2, reads=4, additions=16),
-    Mix(items=14, links=16, near=64, passes=32, barriers=16),
+    Mix(items=14, links=16, near=64, passes=32),
     Mix(items=16, reads=8, near=32, atomics=1, active=4),
     Mix(stages=64),
     Mix(stages=32, per_unit=4),
@@ -109,7 +109,7 @@ MIXES = (
     Mix(stages=16, reads=8),
     Mix(stages=16, per_unit=4, reads=4, additions=32),
     Mix(stages=16, links=4, atomics=1, active=1),
-    Mix(stages=32, busy=1, passes=64, barriers=8),
+    Mix(stages=32, busy=1, passes=64),
     Mix(stages=16, per_unit=2, near=16, words=16, atomics=1),
     Mix(stages=8, per_unit=2, additions=256),
 )
@@ -121,18 +121,21 @@ class _Bench:
     def __init__(self, device: Device, less: int) -> None:
         self.device, self._less = device, less
         self._size = device.traits.group_of(GROUP)
-        program = load(
-            device, "profile/mixes.cl", group_size=self._size, slots=SLOTS, window=WINDOW
-        )
-        self._at_once = program.kernel("mixes_at_once")
+        # Programs of their own: what counts is kept to few registers where work-groups wait.
+        self._at_once = self._kernel("mixes_at_once", staged=False)
+        self._barriers = self._kernel("mixes_barriers", staged=False)
         self._in_stages: Kernel | None = None
         if device.traits.grid_barrier:
-            self._in_stages = program.kernel("mixes_in_stages")
+            self._in_stages = self._kernel("mixes_in_stages", staged=True)
         memory, most = Memory(device), 1 << (max(mix.span for mix in MIXES) - less)
         self._from = memory.upload("from", np.arange(most, dtype=np.uint32))
         self._counts = memory.upload("counts", np.zeros(most, np.uint32))
         self._to = memory.allocate("to", 1 << max(mix.items for mix in MIXES), np.uint32)
         self._state = memory.upload("state", np.zeros(STATE_WORDS, np.uint32))
+
+    def _kernel(self, name: str, *, staged: bool) -> Kernel:
+        given = {"group_size": self._size, "slots": SLOTS, "window": WINDOW, "staged": staged}
+        return load(self.device, "profile/mixes.cl", **given).kernel(name)
 
     def runs(self, mix: Mix) -> bool:
         """Report whether the device has what it needs."""
@@ -140,9 +143,12 @@ class _Bench:
 
     def launch(self, mix: Mix) -> Any:
         """Launch it, and wait for its end."""
-        arguments = (self._from, self._counts, self._to, *self._smaller(mix).numbers())
-        if not mix.stages:
-            items = max(1 << self._smaller(mix).items, self._size)
+        smaller = self._smaller(mix)
+        arguments = (self._from, self._counts, self._to, *smaller.numbers())
+        items = max(1 << smaller.items, self._size)
+        if mix.barriers:
+            event = self._barriers.launch(items, self._size, self._to, np.uint32(mix.barriers))
+        elif not mix.stages:
             event = self._at_once.launch(items, self._size, *arguments)
         else:
             kernel = self._in_stages

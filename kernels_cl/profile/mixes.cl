@@ -1,11 +1,13 @@
 <%namespace name="memory" file="/memory/memory.mako"/>\
 <%namespace name="barrier" file="/grid/barrier.mako"/>\
-// Work of every kind in known amounts, by which prices of predicted times are fitted: at once, or stage by
-// stage with a barrier of all work-groups after each.
+// Work of every kind in known amounts, by which prices of predicted times are fitted: at once or, where
+// `staged`, with a barrier of all work-groups after each stage.
 //
 // Races: only additions by atomics and those of the barrier; what else is written belongs to the work-item.
+% if staged:
 ${memory.vocabulary()}
 ${barrier.vocabulary()}
+% endif
 #define SLOTS ${slots}u
 #define WINDOW ${window}u
 
@@ -14,7 +16,7 @@ static inline uint mixes_hash(const uint x) {
     return h ^ h >> 13;
 }
 
-// The first `active` of every 32 work-items do all but barriers. Reads do not wait for one another, links
+// The first `active` of every 32 work-items work. Reads do not wait for one another, links
 // of a chain do; near ones stay in a window of the work-group's own.
 static inline uint mixes_work(
     __global const uint *restrict from,
@@ -31,7 +33,6 @@ static inline uint mixes_work(
     const uint passes,
     const uint stride,
     const uint atomics,
-    const uint barriers,
     const uint active)
 {
     const uint i = (uint)get_global_id(0), items = (uint)get_global_size(0), lid = (uint)get_local_id(0);
@@ -47,10 +48,6 @@ static inline uint mixes_work(
         for (uint turn = 0u; turn < passes; ++turn) sum += slots[lid * stride + turn & SLOTS - 1u];
         for (uint turn = 0u; turn < atomics; ++turn)
             sum += atomic_add(&counts[mixes_hash(i + turn * items) & words], 1u);
-    }
-    for (uint turn = 0u; turn < barriers; ++turn) {
-        slots[lid] = sum;
-        barrier(CLK_LOCAL_MEM_FENCE);
     }
     return sum;
 }
@@ -69,19 +66,21 @@ static inline uint mixes_work(
     const uint passes,                          // over local memory
     const uint stride,                          // of neighbours there
     const uint atomics,
-    const uint barriers,
     const uint active\
 </%def>\
 <%def name="begin()">\
     __local uint slots[SLOTS];
     const uint lid = (uint)get_local_id(0);
-    for (uint slot = lid; slot < SLOTS; slot += ${group_size}u) slots[slot] = slot;
+% for first in range(0, slots, group_size):
+    slots[${first}u + lid] = lid;
+% endfor
     barrier(CLK_LOCAL_MEM_FENCE);
     uint sum = (uint)get_global_id(0);\
 </%def>\
 <%def name="work()">\
-sum = mixes_work(from, counts, slots, sum, mask, words, reads, scattered, links, near, additions, passes, stride, atomics, barriers, active);\
+sum = mixes_work(from, counts, slots, sum, mask, words, reads, scattered, links, near, additions, passes, stride, atomics, active);\
 </%def>\
+% if not staged:
 __kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1))) void mixes_at_once(
 ${parameters()})
 {
@@ -90,7 +89,23 @@ ${begin()}
     to[get_global_id(0)] = sum;
 }
 
-% if traits.grid_barrier:
+// Neighbours hand each other words in local memory, again and again.
+__kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1))) void mixes_barriers(
+    __global uint *restrict to,                 // [work-items] out
+    const uint barriers)
+{
+    __local uint slots[${group_size}];
+    const uint lid = (uint)get_local_id(0);
+    uint sum = lid;
+    for (uint turn = 0u; turn < barriers; ++turn) {
+        slots[lid] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += slots[(lid + 1u) % ${group_size}u];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    to[get_global_id(0)] = sum;
+}
+% else:
 // The first `busy` work-groups work in each stage, and the others wait for them.
 __kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1))) void mixes_in_stages(
 ${parameters()},

@@ -10,7 +10,7 @@ from bench.studies.profiling import cases, patterns, profile_stages
 from clgraph import primitives
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
-from clgraph.profile import corpus
+from clgraph.profile import corpus, mixes
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.passes import watching
 from clgraph.profile.passes.watching import Counting
@@ -71,6 +71,27 @@ def test_what_one_group_does_while_the_others_wait_adds_up(card):
     counting.release()
     assert rounds * loads / groups == 800
     assert found.totals.chain.requests == pytest.approx(rounds * loads, rel=0.05)
+
+
+def test_every_mix_is_counted_and_those_in_stages_wait(card):
+    """What waits for other work-groups is not left plain, and is as long as its stages together."""
+    found = {}
+    for where, _, make in mixes.mixes(card):
+        (kernel,) = cg.profile(make(), device=card, passes=("counters",), repeats=1).kernels
+        found[where] = kernel
+        assert kernel.totals is not None, where
+        assert kernel.prediction.time_s > 0, where
+    assert len(found) == len(mixes.MIXES)
+    for number, mix in enumerate(mixes.MIXES):
+        work = found[f"mix {number}"].work
+        assert work.waits / work.groups == mix.stages, number
+        if mix.stages and mix.links:
+            waited = work.chain.requests + work.chain.hits
+            assert waited >= 0.95 * mix.stages * mix.links, number
+        if mix.atomics and not mix.words:
+            share = mix.active / 32
+            items = work.groups * mixes.GROUP
+            assert work.contended == share * items * mix.atomics * max(mix.stages, 1), number
 
 
 @pytest.mark.parametrize("balance", corpus.BALANCERS)

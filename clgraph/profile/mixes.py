@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from clgraph.device import Device, Kernel
+    from clgraph.device.programs.kernel import Argument
 
 __all__ = ["MIXES", "Mix", "mixes"]
 
@@ -134,8 +135,11 @@ class _Bench:
         self._state = memory.upload("state", np.zeros(STATE_WORDS, np.uint32))
 
     def _kernel(self, name: str, *, staged: bool) -> Kernel:
-        given = {"group_size": self._size, "slots": SLOTS, "window": WINDOW, "staged": staged}
-        return load(self.device, "profile/mixes.cl", **given).kernel(name)
+        size, file = self._size, "profile/mixes.cl"
+        program = load(
+            self.device, file, group_size=size, slots=SLOTS, window=WINDOW, staged=staged
+        )
+        return program.kernel(name)
 
     def runs(self, mix: Mix) -> bool:
         """Report whether the device has what it needs."""
@@ -144,7 +148,8 @@ class _Bench:
     def launch(self, mix: Mix) -> Any:
         """Launch it, and wait for its end."""
         smaller = self._smaller(mix)
-        arguments = (self._from, self._counts, self._to, *smaller.numbers())
+        arrays: tuple[Argument, ...] = (self._from, self._counts, self._to)
+        arguments = (*arrays, *smaller.numbers())
         items = max(1 << smaller.items, self._size)
         if mix.barriers:
             event = self._barriers.launch(items, self._size, self._to, np.uint32(mix.barriers))

@@ -135,7 +135,9 @@ def _ceilings(record: dict[str, Any]) -> Ceilings:
     known = record["ceilings"]
     units = record["machine"]["device"]["traits"]["compute_units"]
     # Earlier records have one barrier, of one work-group for each unit.
-    barriers = known.get("grid_barriers_s") or [(units, known["grid_barrier_s"])]
+    barriers = known.get("grid_barriers_s")
+    if barriers is None:
+        barriers = [(units, known["grid_barrier_s"])]
     return Ceilings(
         copy=known["copy_bytes_per_s"],
         cache=known["cache_bytes_per_s"],

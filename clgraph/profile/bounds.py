@@ -22,8 +22,8 @@ HIDING = 16  # SIMD groups of a unit that hide how long an instruction takes
 BARRIER_OPERATIONS = 160.0  # lane instructions that take as long as a barrier nobody waits at
 
 # What all SIMD groups share, and what one of them does after the other.
-THROUGHPUT = ("stream", "random", "atomics", "integer", "local")
-CHAIN = ("operations", "requests", "passes", "barriers")
+THROUGHPUT = ("stream", "random", "atomics", "contention", "integer", "local", "lines")
+CHAIN = ("operations", "requests", "hits", "passes", "barriers")
 PARTS = (*THROUGHPUT, *CHAIN, "waiting", "launch")
 
 
@@ -36,13 +36,17 @@ class Work:
     streamed_bytes : float
         Sectors of requests that use most of what they move.
     random_sectors : float
-        Sectors of all other loads and stores.
+        Sectors of all other loads and stores; neither has those that the nearest cache held.
     atomics : float
         Atomic operations of work-items.
+    contended : float
+        Of these the ones at the address that most went to: one comes after the other.
     operations : float
         Weight of executed blocks, of whole SIMD groups: an idle lane takes as long.
     local_bytes : float
         Passes over the banks of local memory.
+    lines : float
+        That loads and stores went through the nearest cache by.
     requests : float
         Of SIMD groups to global memory.
     waits : float
@@ -68,6 +72,8 @@ class Work:
     launches: int
     footprint_bytes: int
     chain: Chain = field(default_factory=Chain)
+    contended: float = 0.0
+    lines: float = 0.0
 
     @property
     def sectors(self) -> float:
@@ -77,16 +83,18 @@ class Work:
 
 def work_of(totals: Totals, launches: int, footprint_bytes: int, groups: int = 1) -> Work:
     """Sum up the counters of a kernel."""
-    streamed = scattered = atomics = requests = 0.0
-    for site, row in zip(totals.sites, totals.counts, strict=True):
+    streamed = scattered = atomics = requests = lines = 0.0
+    missed = totals.counts[:, 4] if totals.missed is None else totals.missed
+    for site, row, sectors in zip(totals.sites, totals.counts, missed, strict=True):
         if site.kind == "atomic":
             atomics += row[1]
         elif site.kind in {"load", "store"}:
-            moved = row[4] * SECTOR_BYTES
+            lines += row[3]
+            moved = sectors * SECTOR_BYTES
             if moved <= AS_COALESCED * row[2]:
                 streamed += moved
             else:
-                scattered += row[4]
+                scattered += sectors
         if site.kind in {"load", "store", "atomic"}:
             requests += row[0]
     blocks = [
@@ -107,6 +115,8 @@ def work_of(totals: Totals, launches: int, footprint_bytes: int, groups: int = 1
         launches=launches,
         footprint_bytes=footprint_bytes,
         chain=totals.chain,
+        contended=totals.contended,
+        lines=float(lines),
     )
 
 
@@ -157,19 +167,24 @@ def bounds_of(work: Work, ceilings: Ceilings) -> Bounds:
     atomics = ceilings.random_rate(work.footprint_bytes, atomic=True)
     known, chain = ceilings.latencies, work.chain
     latency = known.get("l2" if in_cache else "dram", known.get("l2", 0.0))
+    near = known.get("l1", 0.0)
     alone = HIDING * ceilings.units / ceilings.integer
     return Bounds(
         {
             "stream": work.streamed_bytes / max(stream, ceilings.copy),
             "random": work.random_sectors / reads,
             "atomics": work.atomics / atomics,
+            "contention": work.contended / ceilings.contended if ceilings.contended else 0.0,
             "integer": work.operations / ceilings.integer,
             "local": work.local_bytes / ceilings.local if ceilings.local else 0.0,
+            # The nearest cache and local memory are one memory.
+            "lines": work.lines * LINE_BYTES / ceilings.local if ceilings.local else 0.0,
             "operations": chain.operations * alone,
             "requests": chain.requests * latency,
+            "hits": chain.hits * near,
             "passes": chain.passes * known.get("shared", 0.0),
             "barriers": chain.barriers * BARRIER_OPERATIONS * alone,
-            "waiting": work.waits / max(work.groups, 1) * ceilings.grid_barrier_s,
+            "waiting": work.waits / max(work.groups, 1) * ceilings.barrier_s(work.groups),
             "launch": work.launches * ceilings.launch_s,
         }
     )

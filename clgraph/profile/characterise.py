@@ -44,10 +44,14 @@ QUICK = (
     "int32_simple.add_int",
     "l2.load",
     "shared.load",
+    "latency.l1",
     "latency.l2",
     "latency.dram",
     "latency.shared",
+    "contention.atomic",
     "barrier.grid",
+    "grid_barrier=4",
+    "grid_barrier=8",
     "launch.empty",
 )
 # The twelve costs: loads and stores of four memories, and four kinds of arithmetic.
@@ -148,10 +152,12 @@ class Ceilings:
         Of the cache.
     latencies : dict of str to float
         Seconds by memory, where they were measured.
-    grid_barrier_s : float
-        Of a barrier of all work-groups; 0 where that was not measured.
+    grid_barriers : tuple of (float, float)
+        Work-groups, ascending, and seconds of a barrier of so many; empty where none was measured.
     units : int
         Compute units.
+    contended : float or None
+        Atomics per second at one address.
     """
 
     copy: float
@@ -163,14 +169,22 @@ class Ceilings:
     launch_s: float
     cache_bytes: int
     latencies: Mapping[str, float]
-    grid_barrier_s: float = 0.0
+    grid_barriers: tuple[tuple[float, float], ...] = ()
     units: int = 1
+    contended: float | None = None
 
     def random_rate(self, footprint: float, *, atomic: bool = False) -> float:
         """Give accesses per second anywhere in so many bytes, straight over the logarithm."""
         points = self.atomics if atomic else self.random_reads
         sizes, rates = zip(*points, strict=True)
         return float(np.exp(np.interp(np.log(max(footprint, 1.0)), np.log(sizes), np.log(rates))))
+
+    def barrier_s(self, groups: float) -> float:
+        """Give seconds of a barrier of so many work-groups, straight between those measured."""
+        if not self.grid_barriers:
+            return 0.0
+        numbers, times = zip(*self.grid_barriers, strict=True)
+        return float(np.interp(groups, numbers, times))
 
     def record(self) -> dict[str, Any]:
         """Give it for JSON."""
@@ -184,8 +198,9 @@ class Ceilings:
             "launch_s": self.launch_s,
             "cache_bytes": self.cache_bytes,
             "latencies_s": dict(self.latencies),
-            "grid_barrier_s": self.grid_barrier_s,
+            "grid_barriers_s": [list(point) for point in self.grid_barriers],
             "units": self.units,
+            "contended_per_s": self.contended,
         }
 
 
@@ -294,7 +309,13 @@ def ceilings_of(record: Mapping[str, Any]) -> Ceilings | None:
     integer = found.get("int32_simple.add_int")
     if copy is None or not reads or not atomics or integer is None:
         return None
-    empty, meeting = found.get("launch.empty"), found.get("barrier.grid")
+    empty, contended = found.get("launch.empty"), found.get("contention.atomic")
+    units = int(record.get("compute_units", 1))
+    barriers = {
+        result.value * units if result.value else units: _latency(result)
+        for name, result in found.items()
+        if name == "barrier.grid" or name.startswith("grid_barrier=")
+    }
     return Ceilings(
         copy=copy,
         cache=bytes_per_s("l2.load"),
@@ -309,8 +330,9 @@ def ceilings_of(record: Mapping[str, Any]) -> Ceilings | None:
             for name, result in found.items()
             if name.startswith("latency.")
         },
-        grid_barrier_s=_latency(meeting) if meeting is not None else 0.0,
-        units=int(record.get("compute_units", 1)),
+        grid_barriers=tuple(sorted(barriers.items())),
+        units=units,
+        contended=contended.rate if contended is not None else None,
     )
 
 

@@ -4,9 +4,11 @@
 ## Needs         match and activemask: compute capability 7.0
 ## Branches      none: whoever adds does so by a predicate. Lanes that part in here would be apart in what
 ##               follows, be counted so, and be missing where their SIMD group meets
-## Races         counters are added to by atomics; the lowest lane of those that run together adds
+## Races         counters are added to by atomics; the lowest lane of those that run together adds. What a
+##               unit has near is guessed: groups of a unit change its words as they come
 ## Words of a site: requests, lanes, bytes, then lines of 128 bytes and sectors of 32 in global memory,
-## or passes over the banks and how many there would be without conflicts in local memory
+## or passes over the banks and how many there would be without conflicts in local memory; sectors
+## that the nearest cache did not hold
 <%page args="on"/>\
 static inline uint prof_active(void) {
     uint mask;
@@ -62,8 +64,18 @@ static inline ulong prof_place(void) {
 
 static inline int prof_has_record(void) { return prof_place() < ${most_records}ul; }
 
+static inline volatile __global ulong *prof_records(volatile __global ulong *prof) {
+    return prof + ${header + spread * sites * site_words + beside}u;
+}
+
 static inline volatile __global ulong *prof_record(volatile __global ulong *prof) {
-    return prof + ${header + spread * sites * site_words}u + prof_place() * ${record_words}u;
+    return prof_records(prof) + prof_place() * ${record_words}u;
+}
+
+static inline ulong prof_get(volatile __global ulong *at) {
+    ulong x;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
+    return x;
 }
 
 % if on["TIME"] or on["SYNC"]:
@@ -111,8 +123,35 @@ static __attribute__((noinline)) void prof_block(volatile __global ulong *prof, 
 % endif
 }
 
-static inline void prof_wait(volatile __global ulong *prof, const uint site) {
-    prof_add(!(prof_active() & prof_below()), prof_site(prof, site), 1ul);
+// A work-group meets all others: what its SIMD groups did since the last time counts for this stage, to
+// which the one that did most gives its length. The first SIMD group speaks for all, which have met.
+// Who comes last need not wait, and is a stage behind when it waits the next time: what others that came
+// before it did by then counts for this stage, and the rest for the one before, that it was last in.
+static __attribute__((noinline)) void prof_wait(volatile __global ulong *prof, const uint site) {
+    const int mine = !(prof_active() & prof_below());
+    const uint warps = ((uint)get_local_size(0) + 31u) / 32u, own = (uint)get_local_id(0) / 32u;
+    const ulong first = prof_place() - own;
+    const int have_records = first + warps <= ${most_records}ul;
+    volatile __global ulong *const records = prof_records(prof) + (have_records ? first : 0ul) * ${record_words}u;
+    const ulong stage = prof_get(records + 17), reached = prof_get(prof + 7);
+    const ulong now = reached > stage + 1ul ? reached - 1ul : stage;
+    const int speaks = mine && !own && have_records, has_room = speaks && now < ${stages}ul;
+    const ulong late = now != stage;
+    volatile __global ulong *const longest = prof + ${header + spread * sites * site_words}u;
+    volatile __global ulong *const others = longest + min(now, ${stages - 1}ul) * ${stage_words}u;
+    prof_add(mine, prof_site(prof, site), 1ul);
+    prof_max(speaks, prof + 7, now + 1ul);
+    prof_put(speaks, records + 17, now + 1ul);
+    #pragma unroll 1
+    for (uint warp = 0u; warp < warps; ++warp) {
+        volatile __global ulong *const record = records + warp * ${record_words}u;
+% for kind, word in enumerate((5, 8, 9, 10, 11)):
+        const ulong sum${word} = prof_get(record + ${word}), did${word} = sum${word} - prof_get(record + ${12 + kind});
+        const ulong since${word} = min(prof_get(others + ${kind}) * late, did${word});
+        prof_max(has_room, longest + stage * ${stage_words}u + ${kind}, did${word} - since${word});
+        prof_put(has_room, record + ${12 + kind}, sum${word});
+% endfor
+    }
 }
 
 static inline void prof_barrier(volatile __global ulong *prof, const uint site) {
@@ -122,9 +161,40 @@ static inline void prof_barrier(volatile __global ulong *prof, const uint site) 
 }
 % endif
 
+% if on["GMEM"]:
+// Sectors that this unit asked for before, not long ago and since its work-group last met all others,
+// which empties the nearest cache, are near; so are these from now on.
+static __attribute__((noinline)) long prof_near(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element) {
+    const ulong sector = (base + (ulong)place * element) >> 5;
+    const uint active = prof_active(), below = prof_below();
+    const int mine = !(active & below), asks = !(prof_match(sector, active) & below);
+    uint unit, before = 0u;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(unit));
+    const ulong first = prof_place() - get_local_id(0) / 32u;
+    const uint stage = (uint)prof_get(prof_records(prof) + (first < ${most_records}ul ? first : 0ul) * ${record_words}u + 17);
+    const uint mark = ((uint)sector ^ stage * 2654435761u) | 1u << 31;
+    volatile __global uint *const at = (volatile __global uint *)(prof + prof[6])
+        + unit % ${near_units}u * ${near_sectors}u + (uint)(sector % ${near_sectors}u);
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p atom.relaxed.gpu.global.exch.b32 %0, [%1], %3; }"
+                 : "+r"(before) : "l"(at), "r"(asks), "r"(mark) : "memory");
+    const uint missed = (uint)popcount(prof_ballot(asks & (before != mark), active));
+    prof_add(mine, prof_site(prof, site) + 5, (ulong)missed);
+    prof_add(mine && prof_has_record(), prof_record(prof) + (missed ? 8 : 11), 1ul);
+    return place;
+}
+
+// Atomics by the address that they go to: those of SIMD groups above 2^32, those of work-items below.
+static __attribute__((noinline)) long prof_met(volatile __global ulong *prof, const ulong base, const long place, const uint element) {
+    const ulong word = (base + (ulong)place * element) >> 2;
+    const uint same = prof_match(word, prof_active());
+    prof_add(!(same & prof_below()), prof + ${header + spread * sites * site_words + stages * stage_words}u + word % ${hot_words}u, 1ul << 32 | (ulong)popcount(same));
+    return place;
+}
+
+% endif
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
-static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint awaited) {
+static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint way) {
     const ulong address = base + (ulong)place * element;
     const uint active = prof_active(), below = prof_below();
     const int mine = !(active & below);
@@ -159,7 +229,8 @@ static __attribute__((noinline)) long prof_${space}(volatile __global ulong *pro
 % if space == "local":
     prof_add(mine && prof_has_record(), prof_record(prof) + 9, (ulong)third);
 % else:
-    prof_add(mine && awaited && prof_has_record(), prof_record(prof) + 8, 1ul);
+    prof_add(mine && way != PROF_WAY_NEAR, counts + 5, (ulong)fourth);
+    prof_add(mine && (way == PROF_WAY_FAR || way == PROF_WAY_ATOMIC) && prof_has_record(), prof_record(prof) + 8, 1ul);
 % endif
     return place;
 }

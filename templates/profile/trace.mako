@@ -39,9 +39,9 @@ static inline void prof_barrier(volatile __global ulong *prof, const uint site) 
 
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
-static inline long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint awaited) {
+static inline long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint way) {
     const ulong row = prof_row(prof);
-    (void)awaited;
+    (void)way;
     if (row == PROF_NO_ROW) return place;
     const ulong before = prof_come_by(prof, row, site);
     // Looked at before it is taken, so that it never wraps.

@@ -8,10 +8,12 @@ import clgraph as cg
 from bench.studies import KERNELS
 from bench.studies.profiling import cases, patterns, profile_stages
 from clgraph import primitives
-from clgraph.device import load
-from clgraph.profile import corpus
+from clgraph.device import Memory, load, wait
+from clgraph.device.observing import observed_by
+from clgraph.profile import corpus, mixes
 from clgraph.profile.instrument import Mask, instrumented
 from clgraph.profile.passes import watching
+from clgraph.profile.passes.watching import Counting
 from clgraph.profile.static import static_facts
 
 pytestmark = pytest.mark.gpu
@@ -35,6 +37,61 @@ def test_lanes_that_count_and_traces_agree(pattern, card):
     traced = patterns.counted(pattern, card, flavour="trace")
     assert lanes.sites == traced.sites
     np.testing.assert_array_equal(lanes.counts, traced.counts)
+
+
+@pytest.mark.parametrize("words", [1, 2, 64])
+def test_atomics_that_meet_at_one_address(words, card):
+    pattern = patterns.Pattern("contended", "patterns_contended", numbers=(words,))
+    found = patterns.counted(pattern, card)
+    assert found.contended == patterns.ITEMS / words
+    assert found.queued == patterns.ITEMS / max(words, 32)
+
+
+def test_sectors_that_the_nearest_cache_holds(card):
+    rounds = 5
+    pattern = patterns.Pattern("again", "patterns_again", numbers=(rounds,))
+    totals = patterns.counted(pattern, card)
+    loads = np.array([site.kind == "load" for site in totals.sites])
+    assert totals.counts[loads, 4].sum() == rounds * patterns.ITEMS / 8
+    assert totals.missed[loads].sum() == patterns.ITEMS / 8
+    assert (totals.chain.requests, totals.chain.hits) == (1.0, rounds - 1.0)
+
+
+def test_what_one_group_does_while_the_others_wait_adds_up(card):
+    """The longest of each stage, not of the whole: a quarter of this for each of four groups."""
+    groups, rounds, loads = patterns.GROUPS, 64, 50
+    program = load(card, "patterns.cl", folders=(KERNELS,), type="uint")
+    memory, counting = Memory(card), Counting(Mask.DIV | Mask.GMEM | Mask.LMEM, card)
+    source = memory.upload("from", np.zeros(patterns.ITEMS, np.uint32))
+    state = memory.upload("state", np.zeros(96, np.uint32))
+    with observed_by(counting):
+        launch = program.kernel("patterns_in_turn").launch
+        wait(launch(patterns.ITEMS, patterns.GROUP, source, state, *np.uint32([rounds, loads])))
+    (found,) = counting.found.values()
+    counting.release()
+    assert rounds * loads / groups == 800
+    assert found.totals.chain.requests == pytest.approx(rounds * loads, rel=0.05)
+
+
+def test_every_mix_is_counted_and_those_in_stages_wait(card):
+    """What waits for other work-groups is not left plain, and is as long as its stages together."""
+    found = {}
+    for where, _, make in mixes.mixes(card):
+        (kernel,) = cg.profile(make(), device=card, passes=("counters",), repeats=1).kernels
+        found[where] = kernel
+        assert kernel.totals is not None, where
+        assert kernel.prediction.time_s > 0, where
+    assert len(found) == len(mixes.MIXES)
+    for number, mix in enumerate(mixes.MIXES):
+        work = found[f"mix {number}"].work
+        assert work.waits / work.groups == mix.stages, number
+        if mix.stages and mix.links:
+            waited = work.chain.requests + work.chain.hits
+            assert waited >= 0.95 * mix.stages * mix.links, number
+        if mix.atomics and not mix.words:
+            share = mix.active / 32
+            items = work.groups * mixes.GROUP
+            assert work.contended == share * items * mix.atomics * max(mix.stages, 1), number
 
 
 @pytest.mark.parametrize("balance", corpus.BALANCERS)

@@ -8,11 +8,11 @@ import pytest
 import clgraph as cg
 from bench.studies.profiling import balancer_choice
 from bench.studies.profiling.balancer_choice import DISTRIBUTED
-from clgraph.profile import corpus
+from clgraph.profile import corpus, mixes
 from clgraph.profile.bounds import Bounds
 from clgraph.profile.choose import suggested_balancer
 from clgraph.profile.criteria import Criterion
-from clgraph.profile.pricing import device_prices
+from clgraph.profile.pricing import device_prices, fitted
 from clgraph.profile.quality import PUBLISHED
 
 
@@ -76,6 +76,19 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(corpus, "BALANCERS", ("item_thread", "multi_phase"))
     monkeypatch.setattr(corpus, "PRESETS", ())
+    monkeypatch.setattr(mixes, "MIXES", mixes.MIXES[:2])
+    for given, name in (("_plans", "components"), ("_primitives", "reduce")):
+        every = getattr(corpus, given)
+        monkeypatch.setattr(
+            corpus, given, lambda *a, every=every, name=name: {name: every(*a)[name]}
+        )
+    kernels = []
+
+    def noting(given, **others):
+        kernels.extend(given)
+        return fitted(given, **others)
+
+    monkeypatch.setattr(corpus, "fitted", noting)
     monkeypatch.setattr(corpus, "_SHAPES", ("even", "one large"))
     assert corpus.device_weights(pocl) is None
     told = []
@@ -87,6 +100,7 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
     assert set(found.spearman) == {"expansion of even items", "expansion of one large items"}
     assert corpus.device_weights(pocl) == found.weights
     assert device_prices(pocl) == found.prices
+    assert {one.name for one in kernels} == {"mixes", "reduce", "components", *corpus.BALANCERS}
     assert found.record()["price_left_out_error"] == found.prices.left_out_error
     # Profiles of the device take these prices from now on.
     plan = cg.ConnectedComponents(cg.generate.kron(8, seed=1), device=pocl)

@@ -8,9 +8,17 @@ from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
 from clgraph.profile import criteria
-from clgraph.profile.instrument import RECORD_WORDS, Mask, Site
+from clgraph.profile.instrument import (
+    RECORD_WORDS,
+    SITE_WORDS,
+    SPREAD,
+    STAGE_WORDS,
+    Mask,
+    Site,
+    words_beside,
+)
 from clgraph.profile.passes import layout
-from clgraph.profile.passes.counters import Chain, Totals
+from clgraph.profile.passes.counters import Chain, Totals, decoded_counters
 from clgraph.profile.passes.residency import Residency
 from clgraph.profile.passes.traces import decoded_trace
 from clgraph.profile.passes.watching import MOST_PARTS, Counted, Counting
@@ -211,6 +219,27 @@ def test_the_chains_of_launches_are_added():
     totals.add(launch(5.0, 3.0, 7.0, 0.0), launch(1.0))
     assert totals.chain == Chain(14.0, 4.0, 7.0, 2.0)
     assert totals.executed.size == 6
+
+
+def test_a_chain_is_the_longest_of_each_stage():
+    """Two stages, and what two SIMD groups did since they last met the others."""
+    sites = [Site("load", 1), Site("atomic", 2)]
+    counts = np.zeros((SPREAD, 2, SITE_WORDS), np.uint64)
+    counts[:, 0] = 1, 32, 128, 2, 4, 3
+    counters = words_beside(Mask.DIV | Mask.GMEM, "counters")
+    beside = np.zeros(counters, np.uint64)
+    beside[: 2 * STAGE_WORDS] = 100, 5, 1, 2, 7, 50, 1, 0, 1, 3
+    beside[-3:] = 4 | 4 << 32, 90 | 3 << 32, 6 | 5 << 32  # atomics by address
+    records = np.zeros((2, RECORD_WORDS), np.uint64)
+    records[:, [5, 8, 9, 10, 11]] = (200, 9, 1, 4, 12), (160, 6, 3, 3, 10)
+    records[:, [12, 13, 14, 15, 16]] = (150, 6, 1, 3, 10), (140, 6, 1, 3, 10)
+    found = decoded_counters(np.concatenate([counts.ravel(), beside]), records, sites)
+    assert found.chain == Chain(100 + 50 + 50, 5 + 1 + 3, 1 + 0 + 2, 2 + 1 + 1, 7 + 3 + 2)
+    assert (found.contended, found.queued) == (90, 5)
+    assert found.counts[0].tolist() == [SPREAD * x for x in (1, 32, 128, 2, 4)]
+    assert found.missed.tolist() == [3 * SPREAD, 0]
+    plain = decoded_counters(counts.ravel(), records, sites, beside=False)
+    assert (plain.contended, plain.chain.requests) == (0.0, 3.0)
 
 
 def test_a_chain_is_what_one_simd_group_did():

@@ -98,7 +98,28 @@ __kernel void other(__global uint *c, __global uint *w) {
 def test_wide_words_of_atomics_and_loads_have_eight_bytes(pocl):
     body = "atom_add((volatile __global ulong *)(a + 2u * i), 1ul);"
     text = instrumented(KERNEL.replace("BODY", body), ALL, pocl.traits).text
-    assert re.search(r"PROF_GLOBAL\(\d+, a, 2u \* i, 8u\)", text)
+    assert re.search(r"PROF_GLOBAL_ATOMIC\(\d+, a, 2u \* i, 8u\)", text)
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("x = a[i];", "PROF_GLOBAL"),
+        ("a[i] = x;", "PROF_GLOBAL_STORE"),
+        ("atomic_add(&a[i], 1u);", "PROF_GLOBAL_ATOMIC"),
+        ("x = load_relaxed(&a[i]);", "PROF_GLOBAL_FAR"),
+        ("x = load_acquire(a + i);", "PROF_GLOBAL_FAR"),
+        ("x = PEEK(&a[i]);", "PROF_GLOBAL_FAR"),
+        ("volatile __global uint *v = a; x = v[i];", "PROF_GLOBAL_FAR"),
+        ("x = w[i];", "PROF_LOCAL"),
+        ("w[i] = x;", "PROF_LOCAL_STORE"),
+    ],
+)
+def test_the_ways_of_accesses(body, word, pocl):
+    """What goes past the nearest cache, or comes one after the other, is another word."""
+    source = "#define PEEK(p) load_relaxed(p)\n" + KERNEL.replace("BODY", "uint x = i; " + body)
+    text = instrumented(source, ALL, pocl.traits).text.rpartition("__kernel")[2]
+    assert re.findall(r"PROF_(?:GLOBAL|LOCAL)\w*", text) == [word]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Potential speed-ups, shares of the time, bounds, and characterisation functions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,8 +29,9 @@ CEILINGS = Ceilings(
     local=33e12,
     launch_s=2e-6,
     cache_bytes=50 << 20,
-    latencies={"l2": 200e-9, "shared": 10e-9},
-    grid_barrier_s=1e-6,
+    latencies={"l2": 200e-9, "l1": 20e-9, "shared": 10e-9},
+    grid_barriers=((132.0, 1e-6), (1056.0, 2e-6)),
+    contended=2e9,
     units=132,
 )
 
@@ -147,6 +150,41 @@ def test_a_chain_comes_on_top_of_what_all_share():
     assert bounds.time_s() == pytest.approx(chain + 2e-6 + 2e-6 + bounds.parts["integer"])
     cheaper = bounds.priced({"operations": 0.5})
     assert bounds.time_s() - cheaper.time_s() == pytest.approx(bounds.parts["operations"] / 2)
+
+
+def test_what_the_nearest_cache_holds_moves_no_further():
+    rows = totals(
+        ("load", 0, 100.0, 3200.0, 12800.0, 3200.0, 3200.0),
+        ("load", 0, 10.0, 320.0, 1280.0, 40.0, 40.0),
+        chain=Chain(requests=3.0, hits=50.0),
+    )
+    far = work_of(rows, 1, 4_000_000)
+    assert (far.random_sectors, far.streamed_bytes, far.lines) == (3200, 40 * 32, 3240)
+    rows.missed = np.array([1000.0, 8.0])
+    near = work_of(rows, 1, 4_000_000)
+    assert (near.random_sectors, near.streamed_bytes, near.lines) == (1000, 8 * 32, 3240)
+    parts = bounds_of(near, CEILINGS).parts
+    assert parts["random"] == pytest.approx(1000 / 160e9)
+    assert parts["lines"] == pytest.approx(3240 * 128 / 33e12)
+    assert parts["requests"] == pytest.approx(3 * 200e-9)
+    assert parts["hits"] == pytest.approx(50 * 20e-9)
+
+
+def test_atomics_at_one_address_come_one_after_the_other():
+    rows = totals(("atomic", 0, 100.0, 3200.0, 12800.0, 100.0, 100.0))
+    rows.contended = 3000.0
+    bounds = bounds_of(work_of(rows, 1, 4_000_000), CEILINGS)
+    assert bounds.parts["contention"] == pytest.approx(1.5e-6)
+    assert bounds.parts["atomics"] == pytest.approx(3200 / 100e9)
+    nobody = bounds_of(work_of(rows, 1, 4_000_000), replace(CEILINGS, contended=None))
+    assert nobody.parts["contention"] == 0.0
+
+
+def test_barriers_of_more_work_groups_take_longer():
+    assert [CEILINGS.barrier_s(groups) for groups in (1, 132, 594, 5000)] == pytest.approx(
+        [1e-6, 1e-6, 1.5e-6, 2e-6]
+    )
+    assert replace(CEILINGS, grid_barriers=()).barrier_s(132) == 0.0
 
 
 def test_rates_of_random_accesses_between_measured_sizes():

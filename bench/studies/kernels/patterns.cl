@@ -1,7 +1,11 @@
+<%namespace name="memory" file="/memory/memory.mako"/>\
+<%namespace name="barrier" file="/grid/barrier.mako"/>\
 // Accesses of known patterns, by which the counters of a profile are checked.
 //
-// No races: every work-item writes elements of its own, or the same value as others.
-
+// No races but those of the barrier: every work-item writes elements of its own, or the same value as
+// others, or adds atomically.
+${memory.vocabulary()}
+${barrier.vocabulary()}
 __kernel void patterns_strided(
     __global const ${type} *restrict from,      // [work-items * stride]
     __global ${type} *restrict to,              // [work-items * stride] out
@@ -60,4 +64,39 @@ __kernel void patterns_unbalanced(
     uint x = i | 1u;
     for (uint round = 0u; round < rounds; ++round) x = x * 1664525u + 1013904223u;
     to[i] = x;
+}
+
+// Everybody adds to one of the first `words` elements.
+__kernel void patterns_contended(
+    __global uint *restrict to,                 // [words] in/out
+    const uint words)
+{
+    atomic_add(&to[(uint)get_global_id(0) % words], 1u);
+}
+
+// Each reads its own element again and again.
+__kernel void patterns_again(
+    __global const ${type} *restrict from,      // [work-items]
+    __global ${type} *restrict to,              // [work-items] out
+    const uint rounds)
+{
+    const uint i = (uint)get_global_id(0);
+    ${type} x = from[i];
+    for (uint round = 1u; round < rounds; ++round) x ^= from[i];
+    to[i] = x;
+}
+
+// One work-group after the other reads `loads` times while the others wait for it.
+__kernel void patterns_in_turn(
+    volatile __global uint *from,               // [work-items]
+    volatile __global uint *state,              // [96] of the barrier
+    const uint rounds,
+    const uint loads)
+{
+    ${barrier.setup()}\
+    for (uint round = 0u; round < rounds; ++round) {
+        if (round % (uint)get_num_groups(0) == (uint)get_group_id(0))
+            for (uint k = 0u; k < loads; ++k) (void)from[get_global_id(0)];
+        if (!grid_barrier(state, 1u << 22)) return;
+    }
 }

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import clgraph
 from clgraph import device as find_device
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise
-from clgraph.profile.corpus import specimens
+from clgraph.profile.corpus import LEAST_SHARE, others, specimens
 from clgraph.profile.kernel_criteria import mixed
 
 from ...runner import graphs as suite_graphs
@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["PLANS", "features", "main"]
 
 GRAPHS = ("kron16", "unif17", "road500", "rgg16", "grid500", "rmat14")
-CORPUS_SCALE = 16
+CORPUS_SCALE = 17
 LEAST_S = 4e-6  # of a kernel in a run: what is shorter is the launch
 LAUNCHED_S = 12e-6  # twice an empty kernel
-LEAST_SHARE = 0.03  # of the run
 CORPUS_PARTS = 4
 MODULE = "bench.studies.profiling.crossed"
 LEAST_LEFT_S = 5.0  # for a process of a plan
@@ -53,14 +52,6 @@ PLANS: dict[str, tuple[bool, Callable[[Graph, Device], Any]]] = {
     "bfs expand-contract": (
         False,
         lambda graph, device: clgraph.BFS(graph, config="merrill-expand-contract", device=device),
-    ),
-    "bfs two-phase": (
-        False,
-        lambda graph, device: clgraph.BFS(graph, config="merrill-two-phase", device=device),
-    ),
-    "bfs enterprise": (
-        False,
-        lambda graph, device: clgraph.BFS(graph, config="enterprise", device=device),
     ),
     "components": (False, lambda graph, device: clgraph.ConnectedComponents(graph, device=device)),
     "triangles": (
@@ -78,6 +69,14 @@ PLANS: dict[str, tuple[bool, Callable[[Graph, Device], Any]]] = {
     ),
     "page rank": (False, lambda graph, device: clgraph.PageRank(graph, device=device)),
     "cores": (False, lambda graph, device: clgraph.Cores(graph, clean=True, device=device)),
+    "bfs two-phase": (
+        False,
+        lambda graph, device: clgraph.BFS(graph, config="merrill-two-phase", device=device),
+    ),
+    "bfs enterprise": (
+        False,
+        lambda graph, device: clgraph.BFS(graph, config="enterprise", device=device),
+    ),
     "colouring": (False, lambda graph, device: clgraph.Coloring(graph, device=device)),
     "independent set": (False, lambda graph, device: clgraph.IndependentSet(graph, device=device)),
     "label propagation": (
@@ -98,6 +97,9 @@ def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
     if totals is not None:
         for name in dict.fromkeys(site.kind for site in totals.sites):
             kinds[name] = totals.where(name).sum(axis=0).tolist()
+            if totals.missed is not None:
+                own = [site.kind == name for site in totals.sites]
+                kinds[name].append(float(totals.missed[own].sum()))
     resident = kernel.groups
     if occupied is not None:
         resident = min(resident, int(occupied.groups_per_unit) * device.traits.compute_units)
@@ -111,6 +113,7 @@ def features(kernel: KernelReport, device: Device) -> dict[str, Any]:
         "kinds": kinds,
         "chain": None if totals is None else totals.chain._asdict(),
         "waits": 0.0 if totals is None else float(totals.where("wait")[:, 0].sum()),
+        "queued": 0.0 if totals is None else totals.queued,
         "possible": None if totals is None else float(totals.possible.sum()),
         "warps": 0 if totals is None else len(totals.possible),
         "instructions": {} if totals is None else mixed(totals, kernel.static.mix or {}),
@@ -181,7 +184,8 @@ def corpus_rows(
     began, rows = time.perf_counter(), []
     # Where the seconds do not do for all of them, expansions are left out: they are most alike.
     ordered = sorted(
-        specimens(device, CORPUS_SCALE), key=lambda one: one[0].startswith("expansion")
+        (*others(device, CORPUS_SCALE), *specimens(device, CORPUS_SCALE)),
+        key=lambda one: one[0].startswith("expansion"),
     )
     for where, plan, make in ordered[part - 1 :: parts]:
         if time.perf_counter() - began > seconds:

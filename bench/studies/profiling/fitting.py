@@ -133,6 +133,11 @@ def _bounds(row: dict[str, Any], ceilings: Ceilings) -> Bounds:
 
 def _ceilings(record: dict[str, Any]) -> Ceilings:
     known = record["ceilings"]
+    units = record["machine"]["device"]["traits"]["compute_units"]
+    # Earlier records have one barrier, of one work-group for each unit.
+    barriers = known.get("grid_barriers_s")
+    if barriers is None:
+        barriers = [(units, known["grid_barrier_s"])]
     return Ceilings(
         copy=known["copy_bytes_per_s"],
         cache=known["cache_bytes_per_s"],
@@ -143,6 +148,7 @@ def _ceilings(record: dict[str, Any]) -> Ceilings:
         launch_s=known["launch_s"],
         cache_bytes=known["cache_bytes"],
         latencies=known["latencies_s"],
-        grid_barrier_s=known["grid_barrier_s"],
-        units=record["machine"]["device"]["traits"]["compute_units"],
+        grid_barriers=tuple((groups, time_s) for groups, time_s in barriers),
+        units=units,
+        contended=known.get("contended_per_s"),
     )

@@ -88,7 +88,7 @@ def counted(
     to = memory.upload("to", np.zeros(elements * pattern.size, np.uint8))
     numbers = [np.uint32(x) for x in pattern.numbers]
     arguments: list[Any] = [to, *numbers]
-    if pattern.kernel in {"patterns_strided", "patterns_broadcast"}:
+    if pattern.kernel in {"patterns_strided", "patterns_broadcast", "patterns_again"}:
         source = memory.upload("from", np.ones(elements * pattern.size, np.uint8))
         arguments = [source, to, *numbers]
     if pattern.kernel == "patterns_local":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from clgraph.device.rendering.source_text import WORD
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from clgraph.device.rendering.source_text import Edits, Function, Text
     from clgraph.profile.instrument.sites import SiteKind, Sites
 
-__all__ = ["ACCESS", "Accesses", "access_kind"]
+__all__ = ["ACCESS", "AccessKind", "Accesses", "access_kind"]
+
+# "far" is a load that goes past the nearest cache.
+AccessKind: TypeAlias = Literal["load", "far", "store", "atomic"]
 
 # Words whose first argument is a pointer that they access, and what they do. Where templates
 # define them is not looked into: an access counts where it is asked for.
@@ -22,6 +25,10 @@ ACCESS = re.compile(
     r"(?P<load>load_\w+)|(?P<store>store_\w+)|(?P<atomic>(?:atomic|atom)_\w+)|vload\d+|vstore\d+"
 )
 _VECTOR = re.compile(r"v(load|store)(\d+)")
+_FAR = ("load_relaxed", "load_acquire")
+_VOLATILE = re.compile(
+    r"\b(?:volatile\s+__global|__global\s+volatile)\b[^;,(){}=\[\]]*\*(?:\s|const\b|restrict\b)*\b(\w+)"
+)
 _ASSIGNED = re.compile(
     r"\s*(?:\.\s*\w+\s*)*(?:(?P<set>=(?!=))|(?P<both>(?:<<|>>|[-+*/%&|^])=|\+\+|--))"
 )
@@ -53,7 +60,7 @@ class Accesses:
         text: Text,
         edits: Edits,
         sites: Sites,
-        calls: Mapping[str, SiteKind | None],
+        calls: Mapping[str, AccessKind | None],
         waiting: AbstractSet[str],
         polling: AbstractSet[int],
     ) -> None:
@@ -65,14 +72,16 @@ class Accesses:
         self._polling = polling
         # What names mean where accesses are being counted: in macros, what they mean anywhere.
         self._local = self._anywhere = _local_names(text.bare(0, len(text.tokens)))
+        self._volatile = self._any_volatile = set(_VOLATILE.findall(text.bare(0, len(text.tokens))))
         self._names: set[str] = set()
 
     def count_in(self, function: Function) -> bool:
         """Count the accesses and barriers of a function, and report whether there were any."""
         text = self.text
-        self._local = _local_names(text.bare(function.opening, function.body.stop))
+        bare = text.bare(function.opening, function.body.stop)
+        self._local, self._volatile = _local_names(bare), set(_VOLATILE.findall(bare))
         found = self.count(function.body, text.pointers_in(function) | _further(text, function))
-        self._local = self._anywhere
+        self._local, self._volatile = self._anywhere, self._any_volatile
         return found
 
     def count(self, body: range, names: set[str]) -> bool:
@@ -105,30 +114,34 @@ class Accesses:
                 self._dereference(place, known)
         return len(self._sites.found) > before
 
-    def _kind(self, callee: str) -> SiteKind | None:
+    def _kind(self, callee: str) -> AccessKind | None:
         """Report what a word does with the memory that its first argument points to."""
         if callee in self._calls:
             return self._calls[callee]
         return access_kind(callee)
 
-    def _space(self, pointer: str, kind: SiteKind) -> SiteKind:
+    def _space(self, pointer: str, kind: AccessKind) -> SiteKind:
+        known: Literal["load", "store", "atomic"] = "load" if kind == "far" else kind
         if self._is_local(pointer):
             local: dict[str, SiteKind] = {
                 "load": "local_load",
                 "store": "local_store",
                 "atomic": "local_atomic",
             }
-            return local[kind]
-        return kind
+            return local[known]
+        return known
 
-    def _word(self, name: str, kind: SiteKind) -> str:
-        word = "PROF_LOCAL" if self._is_local(name) else "PROF_GLOBAL"
-        return f"{word}_STORE" if kind.endswith("store") else word
+    def _word(self, name: str, kind: AccessKind) -> str:
+        if self._is_local(name):
+            return "PROF_LOCAL_STORE" if kind == "store" else "PROF_LOCAL"
+        if kind == "load" and name in self._volatile:
+            kind = "far"
+        return "PROF_GLOBAL" if kind == "load" else f"PROF_GLOBAL_{kind.upper()}"
 
     def _is_local(self, name: str) -> bool:
         return name in self._local and name not in self._names
 
-    def _at(self, site: int, name: str, kind: SiteKind) -> str:
+    def _at(self, site: int, name: str, kind: AccessKind) -> str:
         return f" + {self._word(name, kind)}({site}, {name}, 0, sizeof(*{name})))"
 
     def _subscript(self, place: int, names: set[str]) -> None:
@@ -148,14 +161,14 @@ class Accesses:
             return
         closing = text.partner[place]
         what = pointer + text.between(place, closing + 1)
-        both: tuple[SiteKind, ...] = ("load", "store")
+        both: tuple[AccessKind, ...] = ("load", "store")
         for each in both if kind == "both" else (kind,):
             site = self._sites.add(self._space(name, each), place, what)
             word = self._word(name, each)
             self._edits.around(place, after=f"{word}({site}, {pointer}, ")
             self._edits.around(closing, before=f", sizeof(*({pointer})))")
 
-    def _use(self, first: int, last: int) -> SiteKind | Literal["both"] | None:
+    def _use(self, first: int, last: int) -> AccessKind | Literal["both"] | None:
         """Report what happens to the element that the tokens from `first` to `last` name."""
         text = self.text
         before = text.step(first, -1)
@@ -173,7 +186,7 @@ class Accesses:
             return "load"
         return "both" if found["both"] else "store"
 
-    def _argument(self, opening: int, kind: SiteKind, callee: str, known: set[str]) -> None:
+    def _argument(self, opening: int, kind: AccessKind, callee: str, known: set[str]) -> None:
         """Count what an accessing word is handed as ``pointer`` or ``pointer + i``."""
         text = self.text
         if vector := _VECTOR.fullmatch(callee):
@@ -187,13 +200,13 @@ class Accesses:
             begin, kind, 8 if callee.endswith("_ulong") or callee[:5] == "atom_" else 0, known
         )
 
-    def _plus(self, name_at: int, kind: SiteKind, size: int, known: set[str]) -> None:
+    def _plus(self, name_at: int, use: AccessKind, size: int, known: set[str]) -> None:
         text = self.text
         name = text.at(name_at)
         if name not in known:
             return
         after = text.step(name_at)
-        where, kind = self._word(name, kind), self._space(name, kind)
+        where, kind = self._word(name, use), self._space(name, use)
         bytes_here = f"{size}u" if size else f"sizeof(*{name})"
         if text.at(after) in {",", ")"}:
             site = self._sites.add(kind, name_at, name)
@@ -214,8 +227,9 @@ class Accesses:
         name = text.between(end, text.partner[opening]).strip()
         if name not in known:
             return
-        kind = self._space(name, "load" if way == "load" else "store")
-        site = self._sites.add(kind, opening, text.between(opening, text.partner[opening] + 1))
+        kind: AccessKind = "load" if way == "load" else "store"
+        what = text.between(opening, text.partner[opening] + 1)
+        site = self._sites.add(self._space(name, kind), opening, what)
         comma = text.step(end, -1)
         self._edits.around(begin, before=f"{self._word(name, kind)}_VECTOR({site}, {name}, ")
         self._edits.around(comma, before=f", {width})")
@@ -247,8 +261,8 @@ class Accesses:
         if begin == text.step(place) and text.at(after) in {"[", "(", "."}:
             return
         is_sum = text.at(after) == "+" and begin == text.step(place)  # *p + x
-        both: tuple[SiteKind, ...] = ("load", "store")
-        for each in both if kind == "both" else ("store" if kind == "store" else "load",):
+        both: tuple[AccessKind, ...] = ("load", "store")
+        for each in both if kind == "both" else ("load" if kind == "atomic" else kind,):
             if text.at(after) in {"+", ")"} and begin != text.step(place) and not is_sum:
                 self._plus(begin, each, wide, known)
                 continue
@@ -281,14 +295,16 @@ def _declares_another(text: Text, star: int) -> bool:
     return False
 
 
-def access_kind(callee: str) -> SiteKind | None:
+def access_kind(callee: str) -> AccessKind | None:
     """Report what a word does with the memory of its first argument; None if nothing."""
+    if callee.startswith(_FAR):
+        return "far"
     if vector := _VECTOR.fullmatch(callee):
         return "load" if vector[1] == "load" else "store"
     found = ACCESS.fullmatch(callee)
     if found is None:
         return None
-    kinds: tuple[SiteKind, ...] = ("load", "store", "atomic")
+    kinds: tuple[AccessKind, ...] = ("load", "store", "atomic")
     return next(kind for kind in kinds if found[kind])
 
 

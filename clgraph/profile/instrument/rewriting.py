@@ -15,33 +15,46 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from clgraph.device.rendering.source_text import WORD, Edits, Function, Text
 from clgraph.device.rendering.sources import render
-from clgraph.profile.instrument.accesses import ACCESS, Accesses, access_kind
+from clgraph.profile.instrument.accesses import ACCESS, Accesses, AccessKind, access_kind
 from clgraph.profile.instrument.blocks import Blocks
-from clgraph.profile.instrument.sites import Site, SiteKind, Sites
+from clgraph.profile.instrument.sites import Site, Sites
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
 
 __all__ = [
     "HEADER",
+    "HOT_WORDS",
     "LAST_BLOCK",
     "MOST_RECORDS",
+    "NEAR_SECTORS",
+    "NEAR_UNITS",
     "RECORD_WORDS",
     "SITE_WORDS",
     "SPREAD",
+    "STAGES",
+    "STAGE_WORDS",
     "Flavour",
     "Instrumented",
     "Mask",
     "flavour_of",
     "instrumented",
+    "words_beside",
 ]
 
 Flavour: TypeAlias = Literal["counters", "trace"]
 
-SITE_WORDS = 5  # of a site: requests, lanes, bytes, lines or passes, sectors or passes at best
+# Of a site: requests, lanes, bytes, lines or passes, sectors or passes at best, sectors that the
+# nearest cache did not hold.
+SITE_WORDS = 6
 SPREAD = 64  # copies of the counters, so that atomics of different work-groups rarely meet
 HEADER = 16  # words before everything else, see templates/profile/profile.mako
-RECORD_WORDS = 12
+RECORD_WORDS = 18
+# What one SIMD group does in a row is kept apart between meetings of all work-groups: the most that
+# any of them did of each of so many things, for as many meetings as there is room for.
+STAGES, STAGE_WORDS = 8192, 5
+HOT_WORDS = 4096  # atomics by address, modulo this
+NEAR_UNITS, NEAR_SECTORS = 160, 6144  # which sectors a unit has near: 192 KiB of an H100's 256
 MOST_RECORDS = 1 << 20  # of a launch; SIMD groups beyond are not written down one by one
 LAST_BLOCK = 7  # word of a record: 1 + the block that a SIMD group entered last, where TIME is off
 POLL = "spin_hint"  # once in each turn of a loop that waits
@@ -93,6 +106,12 @@ def flavour_of(traits: DeviceTraits) -> Flavour:
     return "trace"
 
 
+def words_beside(mask: Mask, flavour: Flavour) -> int:
+    """Give the words of stages and addresses, which stand between counters and records."""
+    counts = flavour == "counters" and mask & (Mask.DIV | Mask.GMEM | Mask.LMEM)
+    return STAGES * STAGE_WORDS + HOT_WORDS if counts else 0
+
+
 def instrumented(
     source: str, mask: Mask, traits: DeviceTraits, flavour: Flavour | None = None
 ) -> Instrumented:
@@ -131,6 +150,12 @@ def instrumented(
             "site_words": SITE_WORDS,
             "record_words": RECORD_WORDS,
             "most_records": MOST_RECORDS,
+            "stages": STAGES,
+            "stage_words": STAGE_WORDS,
+            "hot_words": HOT_WORDS,
+            "near_units": NEAR_UNITS,
+            "near_sectors": NEAR_SECTORS,
+            "beside": words_beside(mask, flavour),
             "bits": {bit.name: bit.value for bit in Mask if bit},
         },
     )
@@ -259,7 +284,7 @@ def _waits(text: Text, function: Function) -> bool:
     return not function.is_kernel and any(text.at(place) == POLL for place in function.body)
 
 
-def _callee_kind(text: Text, body: range) -> SiteKind | None:
+def _callee_kind(text: Text, body: range) -> AccessKind | None:
     """Give what a macro does with its first argument where it is another name for an access."""
     first = text.step(body.start - 1)
     return access_kind(text.at(first)) if first in body else None

@@ -23,6 +23,7 @@ Kind = Literal["static", "dynamic", "cost"]
 LOCAL_BYTES = 8 << 10
 NEAR_BYTES = 16 << 10  # fits the cache of one compute unit
 CACHE_SHARE_BYTES = 4 << 20  # fits the cache that compute units share
+ONE_WORD_BYTES = 4  # where all meet
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +311,8 @@ def _costs() -> Iterable[Entry]:
         ("constant", Chase("constant", 2048), "ld.const.u64"),
     ):
         yield Entry(f"latency.{name}", "latency", "cost", name, "load", work, opcode)
+    one = RandomWords(ONE_WORD_BYTES, "atomic")
+    yield Entry("contention.atomic", "contention", "cost", "L2", "access of a work-item", one)
 
 
 CATALOGUE: tuple[Entry, ...] = (*_arithmetic(), *_memories(), *_sweeps(), *_costs())

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clgraph.profile.instrument import RECORD_WORDS, SITE_WORDS, SPREAD
+from clgraph.profile.instrument import (
+    HOT_WORDS,
+    RECORD_WORDS,
+    SITE_WORDS,
+    SPREAD,
+    STAGE_WORDS,
+    STAGES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +25,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Chain", "Totals", "decoded_counters"]
 
+# Of a record, what SIMD groups do in a row, and what it came to when all work-groups last met.
+_CHAIN_WORDS = [5, 8, 9, 10, 11]
+_MET_WORDS = [12, 13, 14, 15, 16]
+# Of an address: atomics of work-items, and of SIMD groups above them.
+_LANES, _REQUESTS = np.uint64(0xFFFFFFFF), np.uint64(32)
+
 
 class Chain(NamedTuple):
     """What SIMD groups did one after the other: of each kind, the most that one of them did.
+
+    Between two meetings of all work-groups, where that was counted, and summed over them.
 
     Attributes
     ----------
@@ -32,12 +47,15 @@ class Chain(NamedTuple):
         Over the banks of local memory.
     barriers : float
         Of the work-group.
+    hits : float
+        Requests that the nearest cache answered, which are not among the others.
     """
 
     operations: float = 0.0
     requests: float = 0.0
     passes: float = 0.0
     barriers: float = 0.0
+    hits: float = 0.0
 
     def followed_by(self, other: Chain) -> Chain:
         """Give that of two launches, one after the other."""
@@ -68,6 +86,12 @@ class Totals:
         where a work-group is one SIMD group, or nobody wrote it down.
     chain : Chain
         What SIMD groups did one after the other, summed over the launches.
+    missed : ndarray of float64, shape (sites,), or None
+        Sectors that the nearest cache did not hold; None where nobody counted them.
+    contended : float
+        Atomics of work-items at the address that most went to, summed over the launches.
+    queued : float
+        The same of SIMD groups, whose lanes go to an address together.
     """
 
     sites: tuple[Site, ...]
@@ -79,6 +103,9 @@ class Totals:
     note: str = ""
     balance: float | None = None
     chain: Chain = field(default_factory=Chain)
+    missed: NDArray[np.float64] | None = None
+    contended: float = 0.0
+    queued: float = 0.0
 
     def where(self, *kinds: str) -> NDArray[np.float64]:
         """Give the rows of places of some kinds."""
@@ -101,6 +128,10 @@ class Totals:
         self.possible = np.concatenate([self.possible, *(other.possible for other in others)])
         for other in others:
             self.counts += other.counts
+            if self.missed is not None and other.missed is not None:
+                self.missed += other.missed
+            self.contended += other.contended
+            self.queued += other.queued
             self.share = min(self.share, other.share)
             self.note = self.note or other.note
             self.chain = self.chain.followed_by(other.chain)
@@ -109,18 +140,39 @@ class Totals:
 
 
 def decoded_counters(
-    words: NDArray[np.uint64], records: NDArray[np.uint64], sites: Sequence[Site]
+    words: NDArray[np.uint64],
+    records: NDArray[np.uint64],
+    sites: Sequence[Site],
+    *,
+    beside: bool = True,
 ) -> Totals:
-    """Read the counters that lanes added up themselves."""
-    table = words[: SPREAD * len(sites) * SITE_WORDS].reshape(SPREAD, len(sites), SITE_WORDS)
+    """Read the counters that lanes added up themselves.
+
+    Parameters
+    ----------
+    words, records : ndarray of uint64
+        Behind the header, and those of SIMD groups.
+    sites : sequence of Site
+        The places.
+    beside : bool
+        Whether stages and addresses stand behind the counters.
+    """
+    counters = SPREAD * max(len(sites), 1) * SITE_WORDS
+    table = words[:counters].reshape(SPREAD, -1, SITE_WORDS).sum(axis=0)[: len(sites)]
+    stages = words[counters:][: STAGES * STAGE_WORDS if beside else 0].reshape(-1, STAGE_WORDS)
+    addresses = words[counters + STAGES * STAGE_WORDS :][: HOT_WORDS if beside else 0]
     warps = records.reshape(-1, RECORD_WORDS)
     ran = warps[:, 5] > 0
-    most = warps[ran][:, [5, 8, 9, 10]].max(axis=0, initial=0).astype(np.float64)
+    since = warps[ran][:, _CHAIN_WORDS] - warps[ran][:, _MET_WORDS]
+    most = stages.sum(axis=0) + since.max(axis=0, initial=0)
     return Totals(
         tuple(sites),
-        table.sum(axis=0).astype(np.float64),
+        table[:, :-1].astype(np.float64),
         warps[ran, 4].astype(np.float64),
         warps[ran, 5].astype(np.float64),
         32,
-        chain=Chain(*most.tolist()),
+        chain=Chain(*most.astype(np.float64).tolist()),
+        missed=table[:, -1].astype(np.float64),
+        contended=float((addresses & _LANES).max(initial=0)),
+        queued=float((addresses >> _REQUESTS).max(initial=0)),
     )

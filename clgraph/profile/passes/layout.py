@@ -10,11 +10,14 @@ import numpy as np
 from clgraph.profile.instrument import (
     HEADER,
     MOST_RECORDS,
+    NEAR_SECTORS,
+    NEAR_UNITS,
     RECORD_WORDS,
     SITE_WORDS,
     SPREAD,
     Instrumented,
     Mask,
+    words_beside,
 )
 
 if TYPE_CHECKING:
@@ -29,9 +32,14 @@ TRACED_ACCESSES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where what is in the table of one launch."""
+    """Where what is in the table of one launch.
+
+    What a kernel adds to are the first ``zeroed`` words, of which those before ``accesses_at`` are
+    read after it.
+    """
 
     words: int
+    zeroed: int
     step: int
     items: int
     records: int
@@ -46,11 +54,12 @@ class Layout:
     def of(cls, source: Instrumented, mask: Mask, groups: int, group_size: int) -> Layout:
         """Lay out a table for a launch."""
         sites = max(len(source.sites), 1)
-        step, items, accesses = 1, 0, 0
+        step, items, accesses, near = 1, 0, 0, 0
         if source.flavour == "counters":
             per_group = -(-group_size // 32)
             counters = SPREAD * sites * SITE_WORDS
             records = min(groups * per_group, MOST_RECORDS)
+            near = NEAR_UNITS * NEAR_SECTORS // 2 if mask & Mask.GMEM else 0
         else:
             per_group = 1
             counting = bool(mask & (Mask.DIV | Mask.GMEM | Mask.LMEM))
@@ -60,10 +69,11 @@ class Layout:
             counters = items * sites
             records = min(groups, MOST_RECORDS)
             accesses = TRACED_ACCESSES if mask & (Mask.GMEM | Mask.LMEM) else 0
-        records_at = HEADER + counters
+        records_at = HEADER + counters + words_beside(mask, source.flavour)
         accesses_at = records_at + records * RECORD_WORDS
         return cls(
-            words=accesses_at + 2 * accesses,
+            words=accesses_at + near + 2 * accesses,
+            zeroed=accesses_at + near,
             step=step,
             items=items,
             records=records,

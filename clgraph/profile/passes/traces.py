@@ -87,7 +87,7 @@ def decoded_trace(
     blocks = np.array([site.kind in {"block", "wait", "barrier"} for site in sites], bool)
     barriers = np.array([site.kind == "barrier" for site in sites], bool)
     weights = np.array([site.weight for site in sites], np.float64)
-    table = np.zeros((len(sites), SITE_WORDS))
+    table = np.zeros((len(sites), SITE_WORDS - 1))
     table[blocks, 0] = most.sum(axis=0)[blocks]
     table[blocks & ~barriers, 1] = total.sum(axis=0)[blocks & ~barriers]
     executed = (total * weights)[:, blocks].sum(axis=1)

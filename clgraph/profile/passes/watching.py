@@ -229,7 +229,7 @@ class Counting:
                 device,
                 source.text,
                 label=program.label,
-                more=_as_many_registers(kernel),
+                more=_as_many_registers(kernel) if source.waits else (),
             )
             twin = _Twin(built.kernel(kernel.name, device), source)
             self._twins[key] = twin
@@ -244,7 +244,7 @@ class Counting:
         zero = np.zeros(1, np.uint32)
         wait(
             cl.enqueue_fill_buffer(
-                device.queue, twin.table.buffer, zero, 0, WORD_BYTES * layout.accesses_at
+                device.queue, twin.table.buffer, zero, 0, WORD_BYTES * layout.zeroed
             )
         )
         twin.table.write(layout.header())
@@ -257,7 +257,9 @@ class Counting:
             missing = max(layout.groups * layout.per_group - layout.records, 0)
             counted.residency.add(records, layout.per_group, missing)
             if self._mask & Mask.SYNC and twin.source.flavour == "counters":
-                at_sites = decoded_counters(words[HEADER:], records, twin.source.sites)
+                at_sites = decoded_counters(
+                    words[HEADER:], records, twin.source.sites, beside=False
+                )
                 counted.residency.barriers += float(at_sites.where("barrier")[:, 0].sum())
         if not self._mask & (Mask.DIV | Mask.GMEM | Mask.LMEM):
             return
@@ -312,7 +314,8 @@ def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Lay
 def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:
     """Keep the compiler to the registers of the plain kernel, so that as many groups are resident.
 
-    Otherwise a kernel whose work-groups wait for one another might wait for ever.
+    Otherwise a kernel whose work-groups wait for one another might wait for ever. No other is kept
+    to them: what counts would spill them.
     """
     if kernel.device.traits.memory_ops != "ptx" or kernel.registers is None:
         return ()

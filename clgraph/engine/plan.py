@@ -16,6 +16,7 @@ import numpy as np
 
 from clgraph.device import Allocation, Memory
 from clgraph.device import device as find_device
+from clgraph.device.memory.results import ResultMemory
 from clgraph.device.staying import StaysHere
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool
@@ -264,6 +265,7 @@ class Plan(StaysHere):
         self.source_hash = ""
         self.device_bytes = 0
         self._memory = Memory(self.device)
+        self._result_memory = ResultMemory(self._memory)
         self._lock = threading.Lock()
         self._fallback: Any = None
 

@@ -169,7 +169,7 @@ class ConnectedComponents(Plan):
                 self._make(None)
             n = self.graph.n
             if n:
-                labels = self._memory.allocate("labels", n, np.int32)
+                labels = self._result_memory.take("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
         steps = partial(hooking, log, n)

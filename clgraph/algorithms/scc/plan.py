@@ -216,7 +216,7 @@ class SCC(Plan):
         labels, count, mode, done = None, 0, "stepped", Done()
         with self._turn() as turn:
             if self.graph.n:
-                labels = self._memory.allocate("labels", self.graph.n, np.int32)
+                labels = self._result_memory.take("labels", self.graph.n, np.int32)
                 if self.method == "hooking":
                     count = self._weak.label(sweeps, labels)
                 else:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
-from clgraph.device import Memory
+from clgraph.device import Memory, Mirror
 from clgraph.device.memory import allocator, results
 from clgraph.device.memory.results import ResultMemory
 from clgraph.errors import DeviceMemoryError
@@ -138,3 +138,14 @@ def test_what_a_result_before_had_counts_as_room(any_device, monkeypatch):
     np.testing.assert_array_equal(found["hops"], wanted)
     with pytest.raises(DeviceMemoryError, match="hops of 2 searches need"):
         plan.run([0, 3])
+
+
+def test_a_mirror_holds_what_it_looks_at(any_device):
+    """Its copies are enqueued by address."""
+    held = Memory(any_device).upload("held", np.arange(8, dtype=np.uint32))
+    mirror = Mirror(any_device, held, 2, 3)
+    held.release()
+    del held
+    gc.collect()
+    mirror.refresh()
+    assert mirror.words.tolist() == [2, 3, 4]

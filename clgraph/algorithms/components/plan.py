@@ -71,7 +71,7 @@ class ConnectedComponents(Plan):
     -----
     Compiles and uploads once; `run` only launches, eleven kernels without a look in between. Takes
     8 bytes per vertex of device memory beside the graph, and 4 for every result that has not been
-    read. A plan serves one thread at a time; others wait.
+    read, one at least. A plan serves one thread at a time; others wait.
 
     References
     ----------

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KernelHandle",
     "NativeError",
+    "ReadHandle",
     "execution_units",
     "loader_library",
     "loader_version",
@@ -251,4 +252,37 @@ class KernelHandle:
         status = self._enqueue(*self._launch)
         if status != 0:
             raise NativeError("clEnqueueNDRangeKernel", status)
+        return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)
+
+
+class ReadHandle:
+    """A copy from a buffer to host memory that is enqueued again and again.
+
+    Unlike pyopencl's, its event holds nothing: dropping it does not wait, and both memories have to
+    be kept by whoever has this.
+
+    Parameters
+    ----------
+    queue, buffer : int
+        Addresses of the ``cl_command_queue`` and of the ``cl_mem``.
+    offset, size_bytes : int
+        What part of the buffer.
+    target : int
+        Address of the host memory, which does not move.
+    """
+
+    def __init__(self, queue: int, buffer: int, offset: int, size_bytes: int, target: int) -> None:
+        self._read = _function("clEnqueueReadBuffer")
+        self._event = _pointer(None)
+        part = _size(offset), _size(size_bytes)
+        self._copy = (
+            *(_pointer(queue), _pointer(buffer), 0, *part),
+            *(_pointer(target), 0, None, ctypes.byref(self._event)),
+        )
+
+    def enqueue(self) -> cl.Event:
+        """Enqueue the copy; one thread at a time."""
+        status = self._read(*self._copy)
+        if status != 0:
+            raise NativeError("clEnqueueReadBuffer", status)
         return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)

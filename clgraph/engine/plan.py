@@ -16,6 +16,8 @@ import numpy as np
 
 from clgraph.device import Allocation, Memory
 from clgraph.device import device as find_device
+from clgraph.device.memory.results import ResultMemory
+from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool
@@ -264,6 +266,7 @@ class Plan(StaysHere):
         self.source_hash = ""
         self.device_bytes = 0
         self._memory = Memory(self.device)
+        self._result_memory = ResultMemory(self._memory)
         self._lock = threading.Lock()
         self._fallback: Any = None
 
@@ -287,6 +290,7 @@ class Plan(StaysHere):
         usual = {"edges": self.graph.m, "device_bytes": self.device_bytes}
         return kind(log, turn.total_ms, **usual | about)
 
+    @asking
     def _instead(self, make: Callable[[], P]) -> P:
         """Give the plan that runs what this one cannot; made once."""
         if self._fallback is None:
@@ -305,6 +309,7 @@ class FollowingPlan(Plan):
         """Build the kernels, and take memory for the rows that there are now."""
         raise NotImplementedError
 
+    @asking
     def _follow(self) -> None:
         """Let go of the rows before, and prepare for those that there are now."""
         self._searched.forget()

@@ -224,7 +224,6 @@ class BFS(SearchPlan):
             device=self.device,
         )
 
-    @asking
     def run(
         self,
         source: int,

@@ -79,7 +79,7 @@ class ConnectedComponents(Plan):
     -----
     Compiles and uploads once; `run` only launches, eight kernels without a look in between. Takes
     8 bytes per vertex of device memory beside the graph, and 4 for every result that has not been
-    read. A plan serves one thread at a time; others wait.
+    read, one at least. A plan serves one thread at a time; others wait.
 
     References
     ----------
@@ -178,7 +178,7 @@ class ConnectedComponents(Plan):
                 self._make(None)
             n = self.graph.n
             if n:
-                labels = self._memory.allocate("labels", n, np.int32)
+                labels = self._result_memory.take("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
         steps = partial(hooking, log, n)

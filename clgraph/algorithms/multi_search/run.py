@@ -10,6 +10,7 @@ import numpy as np
 
 from clgraph.device import Mirror, wait
 from clgraph.device.lazy import cl
+from clgraph.device.memory.results import ResultMemory
 from clgraph.errors import ClgraphError, DeviceMemoryError
 from clgraph.progress import report_progress
 
@@ -70,6 +71,8 @@ class Scratch:
 
     Attributes
     ----------
+    results : ResultMemory
+        Where what the searches keep is.
     status : Allocation
         What a launch leaves behind, see `STATUS_WORDS`.
     seen : Mirror
@@ -89,6 +92,7 @@ class Scratch:
         aside_entries: int = 0,
     ) -> None:
         self.memory = memory
+        self.results = ResultMemory(memory)
         self.states = states
         self.n, self.m = graph.n, graph.m
         n = graph.n
@@ -216,17 +220,24 @@ class Batch:
         self._sources = sources
         self.arrays: dict[str, tuple[Allocation, tuple[int, ...]]] = {}
         self.launches, self.kernel_ms = 0, 0.0
-        kept = self._shapes()
-        needed = sum(
-            math.prod(shape) * np.dtype(scratch.states[name].dtype).itemsize
+        kept, states, results = self._shapes(), scratch.states, scratch.results
+        # Before room is looked for: what a result that is gone had needs none, or gives some.
+        held = {
+            name: results.spare(name, math.prod(shape), states[name].dtype)
             for name, shape in kept.items()
+        }
+        missing = {name: shape for name, shape in kept.items() if held[name] is None}
+        needed = sum(
+            math.prod(shape) * np.dtype(states[name].dtype).itemsize
+            for name, shape in missing.items()
         )
-        self._refuse_too_much(kept, needed)
+        if missing:
+            self._refuse_too_much(missing, needed)
         self.groups = scratch.groups_that_fit(min(most_groups, max(sources.size, 1)), needed)
         scratch.prepare(self.groups)
         for name, shape in kept.items():
-            state = scratch.states[name]
-            allocation = scratch.memory.allocate(name, math.prod(shape), state.dtype)
+            state = states[name]
+            allocation = held[name] or results.take(name, math.prod(shape), state.dtype)
             self.arrays[name] = allocation, shape
             if state.per == "run":
                 fill(scratch.memory.device, allocation, state.fill_scalar())
@@ -246,16 +257,11 @@ class Batch:
     def _refuse_too_much(self, kept: Mapping[str, tuple[int, ...]], needed: int) -> None:
         device, memory = self._scratch.memory.device, self._scratch.memory
         free = memory.free_bytes
-        largest = (
-            max(
-                (math.prod(s) * np.dtype(self._scratch.states[name].dtype).itemsize, name)
-                for name, s in (kept or {"": (0,)}).items()
-                if name
-            )
-            if kept
-            else (0, "")
+        largest = max(
+            math.prod(shape) * np.dtype(self._scratch.states[name].dtype).itemsize
+            for name, shape in kept.items()
         )
-        if needed > free or largest[0] > device.traits.max_alloc_bytes:
+        if needed > free or largest > device.traits.max_alloc_bytes:
             raise DeviceMemoryError(
                 f"{', '.join(kept)} of {self._sources.size} searches need {needed} bytes on "
                 f"{device.name}, where {free} are free and one array may have "

@@ -102,10 +102,11 @@ class SCC(Plan):
     beside the graph. On other devices it is the propagation of two-sided signatures, O((n + m)
     log n) expected where chains of signatures are short, with 56 bytes per vertex and 16 per edge;
     it needs the transpose, which is built once and kept with the graph. Every result that has not
-    been read takes 4 bytes per vertex more. Vertices without edges in or out are left out of the
-    signatures, and if that leaves out one edge in four, edges are trimmed as long as one in eight
-    of those left goes: an acyclic graph is done then. Where edges do not fit the device, or are
-    2**32 - 64 or more, "auto" colours instead. A plan serves one thread at a time; others wait.
+    been read takes 4 bytes per vertex more, one at least. Vertices without edges in or out are left
+    out of the signatures, and if that leaves out one edge in four, edges are trimmed as long as one
+    in eight of those left goes: an acyclic graph is done then. Where edges do not fit the device,
+    or are 2**32 - 64 or more, "auto" colours instead. A plan serves one thread at a time; others
+    wait.
 
     References
     ----------
@@ -216,7 +217,7 @@ class SCC(Plan):
         labels, count, mode, done = None, 0, "stepped", Done()
         with self._turn() as turn:
             if self.graph.n:
-                labels = self._memory.allocate("labels", self.graph.n, np.int32)
+                labels = self._result_memory.take("labels", self.graph.n, np.int32)
                 if self.method == "hooking":
                     count = self._weak.label(sweeps, labels)
                 else:

@@ -183,8 +183,8 @@ class SpanningForest(Plan):
         count = 0
         with self._turn() as turn:
             if n:
-                chosen = self._memory.allocate("forest_edges", n, np.uint32)
-                labels = self._memory.allocate("labels", n, np.int32)
+                chosen = self._result_memory.take("forest_edges", n, np.uint32)
+                labels = self._result_memory.take("labels", n, np.int32)
                 rounds = self._grow(log, chosen, labels, progress)
                 count = self._numbering.count()
                 if self._found != n - count:

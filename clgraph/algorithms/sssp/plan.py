@@ -200,7 +200,6 @@ class SSSP(SearchPlan):
         """What stands for no path in the type of the weights: infinity, or the largest integer."""
         return self._weights.unreached
 
-    @asking
     def run(
         self,
         source: int | Sequence[int],

@@ -246,6 +246,13 @@ class Allocation:
         zero = np.zeros(1, np.uint32)
         return cl.enqueue_fill_buffer(self._device.queue, self.buffer, zero, 0, self.size_bytes)
 
+    def another(self) -> Allocation:
+        """Give another object for the same memory, which stays as long as one of them."""
+        held = self._booking, self.buffer
+        same = Allocation(self._device, self.name, self.count, self.dtype, held)
+        same.token = self.token
+        return same
+
     def release(self) -> None:
         """Free the device memory now; repeating it is harmless, using the array is an error."""
         self.token = object()

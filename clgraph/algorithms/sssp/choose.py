@@ -81,7 +81,7 @@ def resolve_paths(
     own = {
         "method": plan.method,
         "delta": plan.method.delta or 0.0,
-        "cache": config.cache or "default",
+        "cache": config.cache or plan.cache,
         "claims": plan.method.claims or "stamped",
         **(plan.more or {}),
     }

@@ -17,6 +17,7 @@ from clgraph.algorithms.sssp.method import (
     SelfTuning,
 )
 from clgraph.device.hardware.measured import (
+    BAND_CACHE,
     BAND_HOPS,
     BUCKET_HOPS,
     CORE_HOPS,
@@ -77,6 +78,7 @@ class MethodPlan:
     queue_percent: int | None = None
     walks_wide_rows: bool = True
     mechanics: Mechanics = USUAL
+    cache: str = "default"
     more: dict[str, Any] | None = None
 
 
@@ -193,6 +195,7 @@ def _banded(
         single_group=False,
         walks_wide_rows=False,
         mechanics=Mechanics(wide=0, buffer=lanes + lanes // 4),
+        cache=BAND_CACHE.on(known.traits),
         more={"row_limit": config.hub_degree or ROW_PIECE * lanes},
     )
 

@@ -167,6 +167,12 @@ BAND_HOPS = Constant(
     "f005072",
     neutral=6.0,
 )
+BAND_CACHE = Constant(
+    "how bands read edges: 0.95 of the time on kron20, rmat21, unif22, 0.97 on kron22",
+    "probes/h200-20261128-sssp-bands.txt",
+    neutral="default",
+    h200="streaming",
+)
 BUCKET_DEGREE = Constant(
     "mean out-degree up to which searches are asynchronous, by buckets",
     "3ea4cd2: road 7.5 to 8.5 ms, near-far 10.2; kron20 10.7, near-far 2.2",

@@ -1,5 +1,7 @@
 """Delta-stepping by SIMD groups: rows cut by what is left of a band, pieces, looks from beyond."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from configs import sssp_config
@@ -10,6 +12,7 @@ from paths import DTYPES, check_paths, weighted
 from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
+from clgraph.algorithms.sssp import method_plans
 from clgraph.algorithms.sssp.classes import NO_END, cut_weights, rows_in_order
 
 pytestmark = pytest.mark.runtimes("intel")
@@ -154,3 +157,17 @@ def test_balancers(balance, device):
 def test_other_balancers_are_refused(device):
     with pytest.raises(cg.InvalidArgumentError, match="needs balance to be one of"):
         cg.sssp(weighted(MIXED), 3, config=banded(9, balance="dyn_vwarp"), device=device)
+
+
+def test_how_edges_are_read_is_the_devices_unless_asked(device, monkeypatch):
+    """Where a device reads them by streaming: each is looked at about once."""
+    graph = weighted(cg.generate.grid2d(12, 12), np.int32, 1, 50)
+    constant = method_plans.BAND_CACHE
+    assert (constant.neutral, constant.h200) == ("default", "streaming")
+    for way in ("default", "streaming"):
+        fixed = dataclasses.replace(constant, neutral=way, cpu=way)
+        monkeypatch.setattr(method_plans, "BAND_CACHE", fixed)
+        for asked in (None, "default", "streaming"):
+            plan = cg.SSSP(graph, config=banded(cache=asked), device=device)
+            assert plan.config.cache == (asked or way)
+        check_paths(graph, 3, plan.run(3))

@@ -117,6 +117,23 @@ def test_mirrors_are_refreshed_together(memory, any_device):
     assert (front.words.tolist(), back.words.tolist()) == ([0, 0, 0], [6, 7])
 
 
+def test_what_was_launched_begins_before_a_look_is_enqueued(memory, any_device, monkeypatch):
+    mirror = Mirror(any_device, memory.upload("held", np.arange(8, dtype=np.uint32)), 0, 3)
+    queue, done = mirror._queue, []
+    flush, enqueue = queue.flush, mirror._read.enqueue
+
+    class Noted:
+        def flush(self):
+            done.append("flush")
+            flush()
+
+    monkeypatch.setattr(mirror, "_queue", Noted())
+    monkeypatch.setattr(mirror._read, "enqueue", lambda: (done.append("look"), enqueue())[1])
+    mirror.refresh()
+    assert done[:2] == ["flush", "look"]
+    assert mirror.words.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.float64])
 def test_nothing_takes_the_room_of_one(memory, dtype):
     ledger = memory.device.ledger

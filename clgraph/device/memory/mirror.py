@@ -67,6 +67,7 @@ class Mirror:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
+        self._queue.flush()  # what was launched begins while the copy of the words is enqueued
         if beside is None:
             finish_copy(self.enqueue(), queue=self._queue)
         else:

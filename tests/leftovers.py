@@ -16,7 +16,7 @@ import numpy as np
 from clocks import happens
 
 from clgraph.device import observing, waiting
-from clgraph.device.memory import copying
+from clgraph.device.memory import copying, staging
 from clgraph.device.programs import kernel
 from clgraph.threads import at_work
 
@@ -25,6 +25,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)  # pytest-timeout has SIGALRM and its 
 VARIABLES = ("CLGRAPH_", "POCL_", "OCL_", "XDG_", "PYTHON", "PATH", "HOME", "TMPDIR")
 LOGGERS = ("", "clgraph")
 NOTHING = "nothing"
+# Threads of a device, which keeps them for the next call.
+KEPT = (waiting.THREAD, staging.THREAD)
 
 
 def found() -> dict[str, object]:
@@ -59,8 +61,8 @@ def changes(before: dict[str, object]) -> list[str]:
 
 
 def workers() -> Counter[str]:
-    """Count the threads that work for somebody, by name; those that wait for a device are kept."""
-    return Counter(name for name in at_work() if name != waiting.THREAD)
+    """Count the threads that work for somebody, by name, but those that devices keep."""
+    return Counter(name for name in at_work() if name not in KEPT)
 
 
 def have_ended(before: Counter[str]) -> bool:

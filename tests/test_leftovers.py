@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from clgraph.device import waiting
-from clgraph.device.memory import copying
+from clgraph.device.memory import copying, staging
 from clgraph.device.programs import asked, kernel
 from clgraph.threads import Latch, Worker
 
@@ -53,6 +53,9 @@ def test_that_tidies_up(later, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     waiting.share_the_interpreter("you")
     Worker("ends later", lambda: ended.wait(0.2)).start()
+
+def test_whose_device_keeps_a_thread():
+    Worker(staging.THREAD, lambda: Latch().wait(300)).start()
 """
 
 
@@ -68,4 +71,4 @@ def test_what_is_left_behind_is_told(tmp_path):
     told = [line for line in done.stdout.splitlines() if line.startswith("ERROR ")]
     assert len(told) == MADE.count(": lambda:"), done.stdout
     assert all("left behind" in line for line in told)
-    assert "13 passed, 11 errors" in done.stdout
+    assert "14 passed, 11 errors" in done.stdout

@@ -136,6 +136,8 @@ if (!lacking) {
 }
 </%def>
 
+## A lane asks for several entries before it looks at the first: a long row is moved by one work-group, and
+## takes as long as its loads wait for each other.
 <%def name="move()">
 // Every SIMD group moves as many entries as any other.
 const offset_t part = ((total + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
@@ -145,16 +147,30 @@ if (from < upto) {
     low = last_upto(sums, 0u, count_rows, from);
     high = last_upto(sums, low, count_rows, upto - 1u) + 1u;
 }
-for (offset_t unit = from + lane_id(); unit < upto; unit += LANES) {
-    const uint j = last_upto(sums, low, high, unit);
-    const uint i = (uint)(unit - sums[j]), first = begins[j], end = begins[j + 1u];
-    const offset_t source = mine[j].old_place + i;
-    const uint x = indices[source], below = targets_below(keys, first, end, x, place_bits, bits);
-    if (!joins && first + below < end && TARGET(keys[first + below]) == x) continue;
-    const offset_t target = mine[j].new_place + (joins ? i + below : i - below);
-    indices[target] = x;
+for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES) {
+% for s in range(at_once):
+    uint j${s} = low, i${s} = 0u, x${s} = 0u;
+    offset_t source${s} = 0u;
+    const int there${s} = unit + ${s}u * LANES < upto;
+    if (there${s}) {
+        j${s} = last_upto(sums, low, high, unit + ${s}u * LANES);
+        i${s} = (uint)(unit + ${s}u * LANES - sums[j${s}]);
+        source${s} = mine[j${s}].old_place + i${s};
+        x${s} = indices[source${s}];
+    }
+% endfor
+% for s in range(at_once):
+    if (there${s}) {
+        const uint first = begins[j${s}], end = begins[j${s} + 1u];
+        const uint below = targets_below(keys, first, end, x${s}, place_bits, bits);
+        if (joins || first + below >= end || TARGET(keys[first + below]) != x${s}) {
+            const offset_t target = mine[j${s}].new_place + (joins ? i${s} + below : i${s} - below);
+            indices[target] = x${s};
 % for i in range(len(fields)):
-    field${i}[target] = field${i}[source];
+            field${i}[target] = field${i}[source${s}];
+% endfor
+        }
+    }
 % endfor
 }
 </%def>

@@ -46,8 +46,11 @@ for (uint tile = 0u; tile < given; tile += GROUP_SIZE) {
     if (i < given) {
         key = keys[i];
         if (i == 0u || keys[i - 1u] >> place_bits != key >> place_bits) {
-            const uint u = b * span + SOURCE(key), v = TARGET(key), length = used[u];
-            const __global uint *row = indices + (length ? pointer[u] : 0u);
+            const uint u = b * span + SOURCE(key), v = TARGET(key);
+            // Both at once, so that neither waits for the other.
+            const offset_t begin = pointer[u];
+            const uint length = used[u];
+            const __global uint *row = indices + (length ? begin : 0u);
             at = lower_bound(row, length, v);
             const uint found = at < length && row[at] == v;
             flag = found != joins;
@@ -110,7 +113,8 @@ barrier(CLK_LOCAL_MEM_FENCE);
 
 ## Sets `lacking` where there are too few.
 <%def name="blocks()">
-// Blocks for all of them; where the lists begin for this group is kept instead of the counts.
+// Blocks for all of them; where the lists are taken from, and continued, for this group is kept instead
+// of the counts, so that what was loaded for it is not loaded again.
 for (uint c = 1u + lid; c < CLASSES; c += GROUP_SIZE) {
     const uint needed = wanted_blocks[c], left = given_blocks[c];
     const uint top = load_relaxed(SPOT(parity, TOPS + c));
@@ -118,7 +122,7 @@ for (uint c = 1u + lid; c < CLASSES; c += GROUP_SIZE) {
     if (needed) first = atomic_add(SPOT(parity, TAKEN + c), needed);
     if (left) spot = atomic_add(SPOT(parity, GIVEN + c), left);
     if (first + needed > top || top + spot + left > lists[CLASSES + c]) short_of = 1u;
-    wanted_blocks[c] = first;
+    wanted_blocks[c] = lists[c] + top - 1u - first;
     given_blocks[c] = spot;
 }
 barrier(CLK_LOCAL_MEM_FENCE);
@@ -129,8 +133,7 @@ if (!lacking) {
     for (uint j = lid; j < count_rows; j += GROUP_SIZE) {
         const uint c = class_of(mine[j].length, LEAST, block_bits);
         mine[j].spot += given_blocks[mine[j].old_class];
-        const uint nth = wanted_blocks[c] + (uint)mine[j].new_place;
-        mine[j].new_place = c ? free_blocks[lists[c] + load_relaxed(SPOT(parity, TOPS + c)) - 1u - nth] : NOWHERE;
+        mine[j].new_place = c ? free_blocks[wanted_blocks[c] - (uint)mine[j].new_place] : NOWHERE;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }

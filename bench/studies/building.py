@@ -289,6 +289,7 @@ def changing(graph: Graph, what: str, device: Device) -> object:
             cg.ConnectedComponents(changing),
             cg.SSSP(weighted, predecessors=True),
             cg.MultiSearch(changing, state=hops, visit=visit),
+            cg.spmv(changing, np.ones(graph.n)),
             *((cg.Triangles(changing).run("vertex"),) if not graph.directed else ()),
         ]
     if what == "supports":

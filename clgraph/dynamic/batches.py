@@ -30,7 +30,7 @@ FREE_VERTICES = 1 << 24  # as many as ids may imply without having edges to show
 VERTICES_PER_EDGE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes ten times as long to make
 class Edges:
     """A batch as it was given: two arrays in host memory, or two on the device.
 

@@ -32,6 +32,7 @@ KEYS_AIMED_AT = 256  # of a box: log2 steps of its sort, and rows enough to keep
 MOST_BOXES = 1 << 13
 GROUPS_PER_UNIT = 4  # a barrier of more work-groups takes twice as long
 CPU_GROUPS_PER_UNIT = 16
+MOVED_AT_ONCE = 4  # entries that a lane asks for before it looks at the first
 SPIN_LIMIT = 1 << 22
 MOST_NUMBERS = 1000
 FAR = 1 << 62
@@ -128,6 +129,7 @@ class InPlace:
             "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
             "least": least,
             "box": box,
+            "at_once": 1 if device.traits.lanes == 1 else MOVED_AT_ONCE,
             "words": WORDS,
         }
         self.work = Workspace(device, growing=True)

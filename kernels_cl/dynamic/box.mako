@@ -46,8 +46,11 @@ for (uint tile = 0u; tile < given; tile += GROUP_SIZE) {
     if (i < given) {
         key = keys[i];
         if (i == 0u || keys[i - 1u] >> place_bits != key >> place_bits) {
-            const uint u = b * span + SOURCE(key), v = TARGET(key), length = used[u];
-            const __global uint *row = indices + (length ? pointer[u] : 0u);
+            const uint u = b * span + SOURCE(key), v = TARGET(key);
+            // Both at once, so that neither waits for the other.
+            const offset_t begin = pointer[u];
+            const uint length = used[u];
+            const __global uint *row = indices + (length ? begin : 0u);
             at = lower_bound(row, length, v);
             const uint found = at < length && row[at] == v;
             flag = found != joins;
@@ -110,7 +113,8 @@ barrier(CLK_LOCAL_MEM_FENCE);
 
 ## Sets `lacking` where there are too few.
 <%def name="blocks()">
-// Blocks for all of them; where the lists begin for this group is kept instead of the counts.
+// Blocks for all of them; where the lists are taken from, and continued, for this group is kept instead
+// of the counts, so that what was loaded for it is not loaded again.
 for (uint c = 1u + lid; c < CLASSES; c += GROUP_SIZE) {
     const uint needed = wanted_blocks[c], left = given_blocks[c];
     const uint top = load_relaxed(SPOT(parity, TOPS + c));
@@ -118,7 +122,7 @@ for (uint c = 1u + lid; c < CLASSES; c += GROUP_SIZE) {
     if (needed) first = atomic_add(SPOT(parity, TAKEN + c), needed);
     if (left) spot = atomic_add(SPOT(parity, GIVEN + c), left);
     if (first + needed > top || top + spot + left > lists[CLASSES + c]) short_of = 1u;
-    wanted_blocks[c] = first;
+    wanted_blocks[c] = lists[c] + top - 1u - first;
     given_blocks[c] = spot;
 }
 barrier(CLK_LOCAL_MEM_FENCE);
@@ -129,13 +133,14 @@ if (!lacking) {
     for (uint j = lid; j < count_rows; j += GROUP_SIZE) {
         const uint c = class_of(mine[j].length, LEAST, block_bits);
         mine[j].spot += given_blocks[mine[j].old_class];
-        const uint nth = wanted_blocks[c] + (uint)mine[j].new_place;
-        mine[j].new_place = c ? free_blocks[lists[c] + load_relaxed(SPOT(parity, TOPS + c)) - 1u - nth] : NOWHERE;
+        mine[j].new_place = c ? free_blocks[wanted_blocks[c] - (uint)mine[j].new_place] : NOWHERE;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 </%def>
 
+## A lane asks for several entries before it looks at the first: a long row is moved by one work-group, and
+## takes as long as its loads wait for each other.
 <%def name="move()">
 // Every SIMD group moves as many entries as any other.
 const offset_t part = ((total + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
@@ -145,16 +150,30 @@ if (from < upto) {
     low = last_upto(sums, 0u, count_rows, from);
     high = last_upto(sums, low, count_rows, upto - 1u) + 1u;
 }
-for (offset_t unit = from + lane_id(); unit < upto; unit += LANES) {
-    const uint j = last_upto(sums, low, high, unit);
-    const uint i = (uint)(unit - sums[j]), first = begins[j], end = begins[j + 1u];
-    const offset_t source = mine[j].old_place + i;
-    const uint x = indices[source], below = targets_below(keys, first, end, x, place_bits, bits);
-    if (!joins && first + below < end && TARGET(keys[first + below]) == x) continue;
-    const offset_t target = mine[j].new_place + (joins ? i + below : i - below);
-    indices[target] = x;
+for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES) {
+% for s in range(at_once):
+    uint j${s} = low, i${s} = 0u, x${s} = 0u;
+    offset_t source${s} = 0u;
+    const int there${s} = unit + ${s}u * LANES < upto;
+    if (there${s}) {
+        j${s} = last_upto(sums, low, high, unit + ${s}u * LANES);
+        i${s} = (uint)(unit + ${s}u * LANES - sums[j${s}]);
+        source${s} = mine[j${s}].old_place + i${s};
+        x${s} = indices[source${s}];
+    }
+% endfor
+% for s in range(at_once):
+    if (there${s}) {
+        const uint first = begins[j${s}], end = begins[j${s} + 1u];
+        const uint below = targets_below(keys, first, end, x${s}, place_bits, bits);
+        if (joins || first + below >= end || TARGET(keys[first + below]) != x${s}) {
+            const offset_t target = mine[j${s}].new_place + (joins ? i${s} + below : i${s} - below);
+            indices[target] = x${s};
 % for i in range(len(fields)):
-    field${i}[target] = field${i}[source];
+            field${i}[target] = field${i}[source${s}];
+% endfor
+        }
+    }
 % endfor
 }
 </%def>

@@ -146,9 +146,10 @@ void update_rows(
     if (stages & 4u) {
         const int done = !stopped && !load_relaxed(SPOT(parity, LACKING));
         for (uint b = (uint)get_group_id(0); b < boxes; b += (uint)get_num_groups(0)) {
-            const uint given = stopped ? 0u : filled[b];
-            const uint2 share = given ? shares[b] : (uint2)(0u, 0u);
-            for (uint j = lid; j < share.y && done; j += GROUP_SIZE) {
+            // What is listed of a box without keys is of a batch before.
+            const uint2 share = shares[b];
+            const uint count_rows = done && filled[b] ? share.y : 0u;
+            for (uint j = lid; j < count_rows; j += GROUP_SIZE) {
                 const row_t row = rows[share.x + j];
                 const uint c = row.old_class;
                 if (c) {

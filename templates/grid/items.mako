@@ -2,6 +2,9 @@
 ##
 ## each_tile(count)   body sees `first`, the same on all lanes, a multiple of LANES: its items are
 ##                    first + lane_id(), as far as below count; the body may use lane collectives
+## each_tile_ahead(count)
+##                    the same; the body also sees `ahead`, where the next tile of this SIMD group begins,
+##                    at count or beyond if there is none: what that needs can be asked for early
 ## each_shared_tile(count)
 ##                    the same, but where items are few a SIMD group has no more of them than others:
 ##                    the body also sees `width`, and only lanes below that have an item
@@ -13,13 +16,21 @@
 
 <%def name="each_tile(count)">${tiles(count, caller.body)}</%def>
 
-<%def name="tiles(count, body)">
+<%def name="each_tile_ahead(count)">${tiles(count, caller.body, looks_ahead=True)}</%def>
+
+<%def name="tiles(count, body, looks_ahead=False)">
 % if traits.lanes == 1:
 const ulong items_share = ((ulong)(${count}) + get_global_size(0) - 1) / get_global_size(0);
 const ulong items_end = min((get_global_id(0) + 1) * items_share, (ulong)(${count}));
 for (ulong first = get_global_id(0) * items_share; first < items_end; ++first) {
+% if looks_ahead:
+    const ulong ahead = first + 1 < items_end ? first + 1 : (ulong)(${count});
+% endif
 % else:
 for (ulong first = get_global_id(0) - lane_id(); first < (${count}); first += get_global_size(0)) {
+% if looks_ahead:
+    const ulong ahead = first + get_global_size(0);
+% endif
 % endif
     ${body()}
 }

@@ -37,7 +37,7 @@ class Field:
     dtype: np.dtype[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes ten times as long to make
 class Store:
     """Rows in blocks of a pool.
 
@@ -89,7 +89,7 @@ class Spare:
         return sum(array.size_bytes for array in arrays if array is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes ten times as long to make
 class Held:
     """All that a graph refers to; a change replaces it whole.
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import clgraph as cg
+from bench.studies.renderings import rendered
 from clgraph.errors import InvalidArgumentError, VerificationError
 
 GRAPHS = {
@@ -53,6 +54,15 @@ def test_sums_are_the_same_every_time_and_in_both_layouts(device):
     first = plan.run(x).values
     np.testing.assert_array_equal(plan.run(x).values, first)
     np.testing.assert_array_equal(cg.spmv(cg.DynamicGraph(graph, device=device), x), first)
+
+
+def test_only_products_in_blocks_ask_ahead_where_a_row_is(pocl):
+    """Packed rows, whose places lie side by side, were slower by it on an H200."""
+    packed = GRAPHS["path"]
+    for graph in (packed, cg.DynamicGraph(packed, device=pocl)):
+        found = rendered(lambda device, of=graph: cg.spmv(of, np.ones(of.n), device=device), pocl)
+        (text,) = (what.source for what in found if what.label == "spmv/spmv.cl")
+        assert ("ROW_BEGIN(asked)" in text) == (graph is not packed)
 
 
 def test_a_plan_follows_its_dynamic_graph(any_device):

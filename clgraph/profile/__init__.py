@@ -60,7 +60,8 @@ def profile(
     Raises
     ------
     InvalidArgumentError
-        If nothing was launched, a pass is unknown, or `target` cannot be called.
+        If nothing was launched, or by the first run alone, a pass is unknown, or `target` cannot
+        be called.
     KernelBuildError
         If an instrumented kernel does not compile.
 

@@ -105,11 +105,7 @@ def profile(
     with observed_by(first):
         call()
     if not first.kernels:
-        raise InvalidArgumentError(
-            "nothing was launched while it ran"
-            + ("" if where is None else f" on {where.name}")
-            + "; profile something that runs kernels."
-        )
+        raise _nothing_launched(where, "; profile something that runs kernels.")
     where = where or next(iter(first.kernels.values())).device
     weighed = _weights(weights, where)
     timelines = []
@@ -119,6 +115,8 @@ def profile(
         with observed_by(timeline):
             call()
         timelines.append(timeline)
+    if not timelines[-1].kernels:
+        raise _nothing_launched(where, " again; profile what makes a plan and runs it.")
     found: dict[str, Counting] = {}
     try:
         for number, name in enumerate(chosen):
@@ -133,6 +131,11 @@ def profile(
             counting.release()
     report_progress(callback, repeats + len(chosen), repeats + len(chosen), "profiling")
     return _report(timelines, found, where, weighed, card)
+
+
+def _nothing_launched(device: Device | None, ending: str) -> InvalidArgumentError:
+    on = "" if device is None else f" on {device.name}"
+    return InvalidArgumentError(f"nothing was launched{on} while it ran{ending}")
 
 
 def _weights(asked: Weights | str | None, device: Device) -> Weights:

@@ -145,6 +145,14 @@ def test_a_callable_that_launches_nothing_is_refused(pocl):
         cg.profile(lambda: None, device=pocl)
 
 
+def test_a_plan_that_launches_only_once_is_refused(pocl):
+    """The trusses of a grid, which has no triangles, are known after the first run."""
+    grid = cg.generate.grid2d(9, 9).symmetrized()
+    plan = cg.Truss(grid, clean=True, device=pocl)
+    with pytest.raises(InvalidArgumentError, match=r"nothing was launched on .* again"):
+        cg.profile(plan, passes=("time",), device=pocl, repeats=1)
+
+
 @pytest.mark.parametrize(
     "asked", [{"passes": "fast"}, {"passes": ("time", "x")}, {"repeats": 0}, {"lanes": 0}]
 )

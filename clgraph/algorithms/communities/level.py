@@ -171,11 +171,11 @@ class Levels:
             self._mirrors[name] = (source.token, mirror)
         queue = self.device.queue
         queue.flush()  # what was launched begins while the copy is enqueued
-        event, words_seen = mirror.enqueue(), mirror.words
+        event = mirror.enqueue()
 
-        def waited() -> NDArray[np.uint32]:
+        def waited(mirror: Mirror = mirror) -> NDArray[np.uint32]:  # kept while it is written to
             finish_copy(event, queue=queue)
-            return words_seen
+            return mirror.words
 
         return waited
 

@@ -15,13 +15,13 @@ from clgraph.primitives.radix import RadixSort
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.level import Level, Levels
     from clgraph.algorithms.communities.scale import Scale
-    from clgraph.device import Kernel
+    from clgraph.device import Allocation, Kernel
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["StrandedError", "Turns"]
 
 HEAD = 4  # words of a turn before the numbers of its vertices
-GAIN_WORDS = 4  # of a pass
+GAIN_WORDS, LAUNCH_PASSES = 4, 16  # of a pass; passes of a launch, at most
 BARRIER_WORDS, BARRIER_FAILED = 96, 64
 SPIN_LIMIT = 1 << 22
 NO_KEY = np.full(1, 0xFFFFFFFF, np.uint32)
@@ -60,6 +60,7 @@ class Turns:
         self.spin_limit = SPIN_LIMIT
         self._emptied: tuple[object, object] | None = None  # which tables of hubs are
         self._none_left: object = None  # counts of chunks that are zeros
+        self._told_nothing = False  # so far, whether passes have told anything since an order
         self._sort = RadixSort(levels.device, np.uint32, np.uint32)
 
     def order(self, log: SweepLog, level: Level, seed: int) -> None:
@@ -79,7 +80,10 @@ class Turns:
         ordered, totals = self._sort.by_digit(log, keys, n, vertices)
         turns = levels.array("turns", CLASSES * (HEAD + len(levels.kinds)))
         chunks = levels.array("chunks", 2 * max(most_chunks, 1))
-        levels.launch(log, None, CLASSES, "level_turns", totals, counted, turns)
+        told = self._told()
+        args = (totals, counted, turns, told, np.uint32(told.count))
+        levels.launch(log, None, told.count, "level_turns", *args)
+        self._told_nothing = True
         if most_chunks:
             levels.launch(log, None, n, "level_chunks", rows, *sown, turns, counted, chunks)
         self._none_left = counted.token  # each chunk that has its place has been taken off
@@ -129,13 +133,14 @@ class Turns:
             If work-groups waited in vain; they do no more in a launch of several passes.
         """
         levels = self.levels
-        most = min(most, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
+        most = min(most, LAUNCH_PASSES, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
         claims = levels.array("row_claims", CLASSES)
         if levels.tables == "dense":
             claims.clear()
-        words_told = BARRIER_WORDS + GAIN_WORDS * most
-        told = levels.array("passes_told", words_told)
-        told.clear()
+        told = self._told()
+        if not self._told_nothing:
+            told.clear()
+        self._told_nothing = False
         tables, arrays = self._arguments(level)
         limits = (np.uint32(min(before, 2**32 - 1)), np.uint64(tolerance))
 
@@ -153,7 +158,7 @@ class Turns:
             launch(built, self._resident(built, level), sum(PHASES.values()), 0, CLASSES)
         else:
             self._stepwise(level, kernel, launch)
-        found = levels.look("passes", told)()[:words_told]
+        found = levels.look("passes", told)()[: BARRIER_WORDS + GAIN_WORDS * most]
         if self.together and found[BARRIER_FAILED]:
             _log.warning("work-groups waited for each other in vain; a turn takes launches now")
             self.together = False
@@ -162,6 +167,10 @@ class Turns:
             self._emptied = (tables[0].token, tables[1].token)
         passes = found[BARRIER_WORDS:].reshape(most, GAIN_WORDS)
         return [(int(high) << 32 | int(low), int(moves)) for low, high, moves, _ in passes]
+
+    def _told(self) -> Allocation:
+        """Give what passes tell, and the words of the barrier between their steps."""
+        return self.levels.array("passes_told", BARRIER_WORDS + GAIN_WORDS * LAUNCH_PASSES)
 
     def _stepwise(self, level: Level, kernel: str, launch: Any) -> None:
         """Launch the phases of a pass one by one."""

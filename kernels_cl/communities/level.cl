@@ -30,16 +30,25 @@ ${level.rows()}\
     </%level:each_row>
 }
 
-// Communities of one vertex each, or as given; totals of theirs.
+// Communities of one vertex each, or as given; totals of theirs. What else is [n] and summed up later
+// is emptied here: a launch for all of them takes less than a command for each.
 __kernel KERNEL void level_start(
     const uint n,
     const uint given,                           // whether labels are there
     __global const sum_t *restrict strengths,   // [n]
     __global uint *restrict labels,             // [n] in/out
     volatile __global sum_t *totals,            // [n] in/out, 0 on entry
-    __global sum_t *restrict slacks)            // [n] out, see move.cl: all choose
+    __global sum_t *restrict slacks,            // [n] out, see move.cl: all choose
+    __global sum_t *restrict cuts,              // [n] out: 0, as all that follow
+    __global sum_t *restrict next_strengths,    // [n] of the level that is made of this one
+    __global sum_t *restrict next_loops,        // [n]
+    __global uint *restrict numbers,            // [n]
+    __global uint *restrict places,             // [n]
+    __global uint *restrict least)              // [n]
 {
     <%share:each_item count="n">
+        cuts[item] = next_strengths[item] = next_loops[item] = 0;
+        numbers[item] = places[item] = least[item] = 0u;
         if (!given) labels[item] = item;
         slacks[item] = (sum_t)-1;
         if (given) sum_add_global(&totals[labels[item]], strengths[item]);
@@ -69,6 +78,31 @@ __kernel KERNEL void level_order(
 % endif
     </%share:each_item>
 }
+
+// Of each turn its first vertex and chunk, its chunks, and vertices by who takes them, see turns.mako.
+__kernel KERNEL void level_turns(
+    __global const uint *restrict totals,       // [classes * bins] vertices with each key of level_order
+    __global const uint *restrict chunk_counts, // [classes]
+    __global uint *restrict turns,              // [classes * turn_words] out
+    __global uint *restrict told,               // [told_words] out: 0, for the first passes
+    const uint told_words)                      // more than classes
+{
+    <%share:each_item count="told_words">
+        told[item] = 0u;
+        if (item >= ${classes}u) continue;
+        uint first_vertex = 0u, first_chunk = 0u;
+        for (uint key = 0u; key < item * ${len(bins) + 1}u; ++key) first_vertex += totals[key];
+        for (uint turn = 0u; turn < item; ++turn) first_chunk += chunk_counts[turn];
+        __global uint *const about = turns + item * ${4 + len(kinds)}u;
+        about[0] = first_vertex;
+        about[1] = first_chunk;
+        about[2] = chunk_counts[item];
+        about[3] = 0u;
+% for place in range(len(kinds)):
+        about[${4 + place}] = totals[item * ${len(bins) + 1}u + ${place}u];
+% endfor
+    </%share:each_item>
+}
 % if hubs:
 
 // The chunks of hubs, those of one hub in a row; which hub is before which changes no result.
@@ -76,8 +110,7 @@ __kernel KERNEL void level_chunks(
     __global const offset_t *restrict indptr,   // [n + 1]
     const uint n,
     const uint seed,
-    __global const uint *restrict turns,        // [classes * turn_words]
-    const uint turn_words,
+    __global const uint *restrict turns,        // [classes * turn_words] of level_turns
     volatile __global uint *left,               // [classes] in/out: chunks that have no place yet
     __global uint2 *restrict chunks)            // out: hub, and which of its chunks
 {
@@ -85,7 +118,7 @@ __kernel KERNEL void level_chunks(
         const uint length = (uint)(indptr[item + 1] - indptr[item]);
         if (length > ${bins[-1] if bins else 0}u) {
             const uint turn = CLASS_OF(item), count = (length - 1u) / ${chunk}u + 1u;
-            const uint first = turns[turn * turn_words + 1u] + atomic_sub(&left[turn], count) - count;
+            const uint first = turns[turn * ${4 + len(kinds)}u + 1u] + atomic_sub(&left[turn], count) - count;
             for (uint part = 0u; part < count; ++part) chunks[first + part] = (uint2)(item, part);
         }
     </%share:each_item>

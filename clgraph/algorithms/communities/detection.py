@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,8 @@ from clgraph.graph.arguments import real, whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -205,13 +208,13 @@ class _Detection(Plan):
     ) -> float:
         """Go through all levels until little changes; give the modularity."""
         found.clear()
-        quality = 0.0
+        quality: Callable[[], float] = float  # of nothing
         for iteration in range(most):
             better = self._iterate(log, scale, seed, iteration, found, progress)
             if better is None:
                 break
             quality = better
-        return quality
+        return quality()
 
     def _iterate(
         self,
@@ -221,17 +224,23 @@ class _Detection(Plan):
         iteration: int,
         found: list[dict[str, int]],
         progress: Progress | None,
-    ) -> float | None:
-        """Go through all levels once; give the modularity, or None if that is left as it was."""
+    ) -> Callable[[], float] | None:
+        """Go through all levels once.
+
+        Returns
+        -------
+        callable or None
+            Waits for the modularity, and gives it; None if that is left as it was.
+        """
         levels, turns, level = self._levels, self._turns, self._first
         given = iteration > 0
+        levels.start(log, level, given=given)
         for depth in range(MOST_LEVELS):
             sown = (seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32
 
             def report(level: Level = level) -> None:
                 report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
 
-            levels.start(log, level, given=given)
             turns.order(log, level, sown)
             tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
             passes, moves, gain = moved(
@@ -257,19 +266,36 @@ class _Detection(Plan):
                 parts = refined(log, turns, level, scale, report=report)
             elif self._refines:
                 parts = levels.pieces(log, level)
-            side = "odd" if depth % 2 else "even"
-            made, numbers = levels.coarser(log, level, parts, side)
-            if made.n == level.n or depth + 1 == MOST_LEVELS:
+            made = levels.coarser(
+                log, level, parts, partial(self._begin, log, level, parts, depth, refines)
+            )
+            if _is_last(level, made, depth):
                 break
-            self._follow(log, parts, numbers, begun=depth > 0, numbered=True)
-            if refines:
-                levels.inherit(log, level, made, parts, numbers)
             level, given = made, refines
         if self._refines:
             self._part(log, level)
         self._follow(log, level.labels, level.labels, begun=depth > 0, numbered=False)
         self._levels.copy(log, self._places, self._first.labels, self.graph.n)
-        return self._quality(log, level, scale)
+        asked = levels.quality(log, level, f"quality {iteration % 2}")
+        return partial(_modularity, asked, scale)
+
+    def _begin(
+        self,
+        log: SweepLog,
+        level: Level,
+        parts: Allocation,
+        depth: int,
+        refined: bool,
+        made: Level,
+        numbers: Allocation,
+    ) -> None:
+        """Go from a level to the one that is made of it, as far as that needs no edges."""
+        if _is_last(level, made, depth):
+            return
+        self._follow(log, parts, numbers, begun=depth > 0, numbered=True)
+        if refined:
+            self._levels.inherit(log, level, made, parts, numbers)
+        self._levels.start(log, made, given=refined)
 
     def _refined_from(self, level: Level) -> float:
         """Give what moves on a level gain at most where refining it is not worth while."""
@@ -291,16 +317,24 @@ class _Detection(Plan):
 
         Few are left that way, by a vertex that was between their sides and went elsewhere.
         """
-        levels, n = self._levels, level.n
-        _, communities = levels.numbered(log, level, level.labels)
-        if communities.read()[0] == n:
+        levels = self._levels
+        _, communities = levels.numbered(log, level, level.labels, again=True)
+        look = levels.look("communities", communities)
+        pieces = levels.pieces(log, level)  # meanwhile: this level is small
+        if look()[0] == level.n:
             return
-        levels.parted(log, level)
+        levels.parted(log, level, pieces)
         levels.start(log, level, given=True)
 
-    def _quality(self, log: SweepLog, level: Level, scale: Scale) -> float:
-        inside, squares = self._levels.quality(log, level)
-        return inside / scale.total - scale.resolution * (squares / scale.total**2)
+
+def _is_last(level: Level, made: Level, depth: int) -> bool:
+    """Whether what was made of a level is not gone on with."""
+    return made.n == level.n or depth + 1 == MOST_LEVELS
+
+
+def _modularity(sums: Callable[[], tuple[int, int]], scale: Scale) -> float:
+    inside, squares = sums()
+    return inside / scale.total - scale.resolution * (squares / scale.total**2)
 
 
 @documented(Plan)

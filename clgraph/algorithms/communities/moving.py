@@ -111,9 +111,9 @@ def refined(
     parts, part_totals = levels.array("parts", n), levels.sums("part_totals", n)
     cuts, joined = levels.sums("cuts", n), levels.array("joined", n, np.uint8)
     targets = levels.array("targets", n)
+    # Of cuts those of a level are empty since it was started.
     state = (parts, part_totals, cuts, joined)
     held = (level.labels, level.strengths)
-    cuts.clear()
     chunks = levels.chunks(level)
     levels.launch(log, level, n, "parts_start", *chunks, np.uint32(n), *held, *state)
     args = (level.strengths, level.labels, level.totals, *state, targets)

@@ -15,13 +15,13 @@ from clgraph.primitives.radix import RadixSort
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.level import Level, Levels
     from clgraph.algorithms.communities.scale import Scale
-    from clgraph.device import Kernel
+    from clgraph.device import Allocation, Kernel
     from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["StrandedError", "Turns"]
 
 HEAD = 4  # words of a turn before the numbers of its vertices
-GAIN_WORDS = 4  # of a pass
+GAIN_WORDS, LAUNCH_PASSES = 4, 16  # of a pass; passes of a launch, at most
 BARRIER_WORDS, BARRIER_FAILED = 96, 64
 SPIN_LIMIT = 1 << 22
 NO_KEY = np.full(1, 0xFFFFFFFF, np.uint32)
@@ -59,6 +59,8 @@ class Turns:
         self.groups: int | None = None
         self.spin_limit = SPIN_LIMIT
         self._emptied: tuple[object, object] | None = None  # which tables of hubs are
+        self._none_left: object = None  # counts of chunks that are zeros
+        self._told_nothing = False  # so far, whether passes have told anything since an order
         self._sort = RadixSort(levels.device, np.uint32, np.uint32)
 
     def order(self, log: SweepLog, level: Level, seed: int) -> None:
@@ -67,29 +69,25 @@ class Turns:
         level.seed = seed
         keys, vertices = levels.array("order_keys", n), levels.array("order_all", n)
         counted = levels.array("chunk_counts", CLASSES)
-        counted.clear()
+        if counted.token is not self._none_left:
+            counted.clear()
+        self._none_left = None
         sown = (np.uint32(n), np.uint32(seed))
         rows = level.rows[0]
         levels.launch(log, None, n, "level_order", rows, *sown, keys, vertices, counted)
+        most_chunks = levels.most_chunks(level)
+        look = levels.look("chunks", counted) if most_chunks else None
         ordered, totals = self._sort.by_digit(log, keys, n, vertices)
-        bins, kinds = len(levels.tallies.bounds) + 1, len(levels.kinds)
-        looks = totals.read_later(CLASSES * bins), counted.read_later(CLASSES)
-        counts, chunk_counts = (look().astype(np.int64) for look in looks)
-        counts = counts.reshape(CLASSES, bins)
-        table = np.zeros((CLASSES, HEAD + kinds), np.uint32)
-        table[1:, 0] = np.cumsum(counts.sum(axis=1))[:-1]
-        table[1:, 1] = np.cumsum(chunk_counts)[:-1]
-        table[:, 2] = chunk_counts
-        table[:, HEAD:] = counts[:, :kinds]
-        turns = levels.array("turns", table.size)
-        written = turns.write_later(table.ravel())
-        every = int(chunk_counts.sum())
-        chunks = levels.array("chunks", 2 * max(every, 1))
-        if every:
-            words = np.uint32(table.shape[1])
-            levels.launch(log, None, n, "level_chunks", rows, *sown, turns, words, counted, chunks)
-        by_kind = counts[:, :kinds].tolist()
-        level.order = Order(ordered, turns, chunks, by_kind, chunk_counts.tolist(), written)
+        turns = levels.array("turns", CLASSES * (HEAD + len(levels.kinds)))
+        chunks = levels.array("chunks", 2 * max(most_chunks, 1))
+        told = self._told()
+        args = (totals, counted, turns, told, np.uint32(told.count))
+        levels.launch(log, None, told.count, "level_turns", *args)
+        self._told_nothing = True
+        if most_chunks:
+            levels.launch(log, None, n, "level_chunks", rows, *sown, turns, counted, chunks)
+        self._none_left = counted.token  # each chunk that has its place has been taken off
+        level.order = Order(ordered, turns, chunks, most_chunks, look)
 
     def passes(
         self,
@@ -135,13 +133,14 @@ class Turns:
             If work-groups waited in vain; they do no more in a launch of several passes.
         """
         levels = self.levels
-        most = min(most, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
+        most = min(most, LAUNCH_PASSES, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
         claims = levels.array("row_claims", CLASSES)
         if levels.tables == "dense":
             claims.clear()
-        words_told = BARRIER_WORDS + GAIN_WORDS * most
-        told = levels.array("passes_told", words_told)
-        told.clear()
+        told = self._told()
+        if not self._told_nothing:
+            told.clear()
+        self._told_nothing = False
         tables, arrays = self._arguments(level)
         limits = (np.uint32(min(before, 2**32 - 1)), np.uint64(tolerance))
 
@@ -159,7 +158,7 @@ class Turns:
             launch(built, self._resident(built, level), sum(PHASES.values()), 0, CLASSES)
         else:
             self._stepwise(level, kernel, launch)
-        found = told.read(words_told)
+        found = levels.look("passes", told)()[: BARRIER_WORDS + GAIN_WORDS * most]
         if self.together and found[BARRIER_FAILED]:
             _log.warning("work-groups waited for each other in vain; a turn takes launches now")
             self.together = False
@@ -169,19 +168,25 @@ class Turns:
         passes = found[BARRIER_WORDS:].reshape(most, GAIN_WORDS)
         return [(int(high) << 32 | int(low), int(moves)) for low, high, moves, _ in passes]
 
+    def _told(self) -> Allocation:
+        """Give what passes tell, and the words of the barrier between their steps."""
+        return self.levels.array("passes_told", BARRIER_WORDS + GAIN_WORDS * LAUNCH_PASSES)
+
     def _stepwise(self, level: Level, kernel: str, launch: Any) -> None:
         """Launch the phases of a pass one by one."""
         levels, order, weighted = self.levels, level.order, level.weighted
         assert order is not None  # noqa: S101 (ordered before)
         groups = self._wanted(level)
-        for turn, hubs in enumerate(order.chunk_counts):
-            if levels.tables == "dense":
-                built = levels.kernel(kernel, weighted=weighted)
+        if levels.tables == "dense":
+            built = levels.kernel(kernel, weighted=weighted)
+            for turn in range(CLASSES):
                 for phase in ("CHOOSE", "APPLY"):
                     launch(built, groups, PHASES[phase], turn, turn + 1)
-                continue
+            return
+        table = levels.look("turns", order.turns)().reshape(CLASSES, HEAD + len(levels.kinds))
+        for turn, (_, _, hubs, _, *counts) in enumerate(table.tolist()):
             steps: list[tuple[str, int | str]]
-            steps = [("CHOOSE", kind) for kind, rows in enumerate(order.counts[turn]) if rows]
+            steps = [("CHOOSE", kind) for kind, rows in enumerate(counts) if rows]
             if hubs:
                 steps += [("CHOOSE", "hubs"), ("SCORE", "hubs"), ("SETTLE", "hubs")]
             for only in (*steps, ("APPLY", "all")):
@@ -197,7 +202,8 @@ class Turns:
         assert level.order is not None  # noqa: S101 (ordered before)
         per_unit = traits.threads_per_unit // size or GROUPS_PER_UNIT
         rows = -(-level.n * traits.lanes // (CLASSES * size))
-        return max(min(max(rows, *level.order.chunk_counts), traits.compute_units * per_unit), 1)
+        chunks = -(-level.order.most_chunks // CLASSES)
+        return max(min(max(rows, chunks), traits.compute_units * per_unit), 1)
 
     def _resident(self, kernel: Kernel, level: Level) -> int:
         """Give the work-groups of a launch in which they wait for each other."""
@@ -218,8 +224,11 @@ class Turns:
         else:
             assert levels.chunk % 4 == 0  # noqa: S101 (or parts overlap)
             # As many as PLACES of /communities/turns.mako.
-            slots = max((levels.chunk + levels.chunk // 4) * max(order.chunk_counts), 1)
-            keys, sums = levels.array("hub_keys", slots), levels.sums("hub_sums", slots)
+            of_chunk = levels.chunk + levels.chunk // 4
+            keys, sums = levels.array("hub_keys", 1), levels.sums("hub_sums", 1)
+            if keys.count < of_chunk * order.most_chunks:  # else there is room in any case
+                slots = of_chunk * max(order.chunk_counts)
+                keys, sums = levels.array("hub_keys", slots), levels.sums("hub_sums", slots)
             if (keys.token, sums.token) != self._emptied:
                 queue = levels.device.queue
                 cl.enqueue_fill_buffer(queue, keys.buffer, NO_KEY, 0, keys.size_bytes)
@@ -227,7 +236,7 @@ class Turns:
             # A launch that ends well leaves tables empty.
             self._emptied = None
             tables = (keys, sums, np.uint32(0))
-        parts = max(sum(order.chunk_counts), 1)
+        parts = max(order.most_chunks, 1)
         arrays = (
             order.turns,
             order.vertices,

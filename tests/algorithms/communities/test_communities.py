@@ -79,7 +79,7 @@ def test_communities_are_parted_into_what_hangs_together(device):
     plan._first.labels.write(labels)
     log = SweepLog()
     plan._turns.order(log, plan._first, 1)
-    plan._levels.parted(log, plan._first)
+    plan._levels.parted(log, plan._first, plan._levels.pieces(log, plan._first))
     log.wait()
     found = plan._first.labels.read(180)
     assert np.unique(found).size == 6

@@ -6,7 +6,9 @@ from community_graphs import CHECKSUMS, SEED, checksum, large_graphs, on_pocl, s
 
 import clgraph as cg
 from clgraph.algorithms.communities import turns
+from clgraph.algorithms.communities.level import Levels
 from clgraph.engine import tallies
+from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -59,6 +61,50 @@ def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
     again = plan.run(seed=5)
     np.testing.assert_array_equal(again.labels, found.labels)
     assert again.stats.launches > found.stats.launches
+
+
+@pytest.mark.runtimes("intel")
+def test_small_levels_are_moved_without_a_look_at_their_order(device, monkeypatch):
+    """Tables that have room for a level in any case need nobody who counts its hubs."""
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
+    plan = cg.Leiden(small_graphs()["kron"], device=device)
+    plan._turns.together, plan._turns.groups = True, 1
+    seen, look = [], Levels.look
+
+    def looking(levels, name, source):
+        seen.append(name)
+        waits = look(levels, name, source)
+        return lambda: (seen.append(f"{name} waited"), waits())[1]
+
+    monkeypatch.setattr(Levels, "look", looking)
+    found = plan.run(seed=5)
+    np.testing.assert_array_equal(found.labels, on_pocl("leiden", "kron").labels)
+    orders = [seen[place + 1] for place, name in enumerate(seen) if name == "chunks"]
+    assert orders[0] == "chunks waited"
+    assert orders.count("passes") > 1
+
+
+@pytest.mark.runtimes("intel")
+@pytest.mark.parametrize("tables", ["local", "global"])
+def test_chunks_of_hubs_are_no_more_than_their_bound(device, tables, monkeypatch):
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
+    graph = small_graphs()["kron"]
+    plan = cg.Leiden(graph, config=tables, device=device)
+    levels, degrees = plan._levels, np.diff(np.asarray(graph.indptr)).astype(np.int64)
+    plan._turns.order(SweepLog(), plan._first, 3)
+    order, bounds = plan._first.order, levels.tallies.bounds
+    hubs = degrees[degrees > (bounds[-1] if bounds else 0)]
+    chunks = -(-hubs // levels.chunk)
+    assert 0 < sum(order.chunk_counts) == chunks.sum() <= order.most_chunks
+    # The turns follow each other, and their words say how many vertices of each kind there are.
+    table = order.turns.read().reshape(len(order.chunk_counts), -1).astype(np.int64)
+    np.testing.assert_array_equal(table[:, 2], order.chunk_counts)
+    np.testing.assert_array_equal(table[:, 1], np.cumsum(table[:, 2]) - table[:, 2])
+    if levels.kinds:
+        assert table[:, 4:].sum() == graph.n - hubs.size
+    assert sorted(order.vertices.read(graph.n).tolist()) == list(range(graph.n))
+    parts = order.chunks.read(2 * chunks.sum()).reshape(-1, 2)
+    assert np.unique(parts, axis=0).shape == (chunks.sum(), 2)
 
 
 @pytest.mark.runtimes("intel")

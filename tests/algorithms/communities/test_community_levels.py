@@ -62,16 +62,16 @@ def watched(monkeypatch):
         told[-1]["refined"] = True
         return moving.refined(*args, **how)
 
-    def making(levels, log, level, parts, side):
+    def making(levels, log, level, parts, between):
         rows = matrix_of(level)
         labels, taken = level.labels.read(level.n), parts.read(level.n)
-        made, numbers = coarser(levels, log, level, parts, side)
+        made = coarser(levels, log, level, parts, between)
         within = rows.tocoo()
         kept = labels[within.row] == labels[within.col]
         places = within.row[kept], within.col[kept]
         within = csr_array((np.ones(kept.sum()), places), shape=rows.shape)
         told[-1].update(labels=labels, parts=taken, pieces=connected_components(within)[1])
-        return made, numbers
+        return made
 
     monkeypatch.setattr(detection, "moved", moves)
     monkeypatch.setattr(detection, "refined", refining)
@@ -155,34 +155,57 @@ def test_an_iteration_ends_where_whole_communities_gain_little(device, name, kin
 
 
 @everywhere
-def test_a_level_is_waited_for_no_more_than_needed(device, monkeypatch):
-    """For its passes, for its order, and twice where the next is made of it."""
-    plan = cg.Louvain(named_graphs()["kron"], device=device)
-    waits, together = [], []
+@pytest.mark.parametrize("kind", [cg.Leiden, cg.Louvain])
+def test_a_level_is_waited_for_no_more_than_needed(device, kind, monkeypatch):
+    """For its passes, and where the next is made of it for vertices, pairs and edges."""
+    plan = kind(named_graphs()["kron"], device=device)
+    plan.run()  # arrays are taken
+    asked, waited, others = [], [], []
 
-    def waiting(allocation, what, *args):
-        waits.append(allocation.name)
+    def looking(levels, name, source):
+        asked.append(name)
+        found = look(levels, name, source)
+
+        def counted():
+            waited.append(name)
+            return found()
+
+        return counted
+
+    def other(allocation, what, *args):
+        others.append(allocation.name)
         return what(allocation, *args)
 
-    def later(allocation, count):
-        together.append(allocation.name)
-        return read_later(allocation, count)
-
-    for name in ("read", "write"):
+    for name in ("read", "read_later", "write", "write_later"):
         what = getattr(Allocation, name)
-        monkeypatch.setattr(Allocation, name, partialmethod(waiting, what))
-    read_later = Allocation.read_later
-    monkeypatch.setattr(Allocation, "read_later", later)
-    levels = plan.run(iterations=1).stats.levels
-    made = sum(name == "compact_total" for name in waits)
-    assert len(levels) - 1 <= made <= len(levels)
-    passes = sum(level["passes"] for level in levels)
-    assert waits[-2:] == ["quality", "final_labels"]
-    assert len(waits) == passes + made + 2
-    # Of an order the vertices of each turn and the chunks, of the next level vertices and pairs.
-    orders = together.count("chunk_counts")
-    assert orders >= len(levels)
-    assert len(together) == 2 * orders + 2 * made
+        monkeypatch.setattr(Allocation, name, partialmethod(other, what))
+    look = Levels.look
+    monkeypatch.setattr(Levels, "look", looking)
+    levels = plan.run().stats.levels
+    assert others == ["final_labels"]
+    made = waited.count("vertices")
+    iterations = levels[-1]["iteration"] + 1
+    assert len(levels) - iterations <= made <= len(levels)
+    assert waited.count("pairs") == made
+    # While a level's edges are counted the device goes on with what needs none.
+    assert waited.count("edges") <= made
+    for place, name in enumerate(asked):
+        if name == "vertices":
+            assert asked[place + 1] == "pairs"
+    # Modularity is asked for once, in the end; whether the last level hangs together each time.
+    assert waited.count("quality 0") + waited.count("quality 1") == 1
+    assert waited[-1].startswith("quality")
+    assert waited.count("communities") == (iterations if kind is cg.Leiden else 0)
+    # Of an order how many chunks there are, where there may be any, and without a barrier the rest.
+    orders = asked.count("chunks")
+    assert waited.count("chunks") <= orders
+    passes = waited.count("passes")
+    assert passes >= sum(level["passes"] for level in levels)
+    if plan._levels.tables == "dense":
+        assert orders == 0
+        assert waited.count("turns") == 0
+    known = ("vertices", "pairs", "edges", "communities", "chunks", "turns", "passes")
+    assert sum(waited.count(name) for name in known) + 1 == len(waited)
 
 
 def coarse(device, graph, labels):
@@ -190,12 +213,14 @@ def coarse(device, graph, labels):
     plan = cg.Louvain(graph, device=device)
     levels, level, log = plan._levels, plan._first, SweepLog()
     level.labels.write(labels.astype(np.uint32))
+    levels.start(log, level, given=True)
     plan._turns.order(log, level, 1)
-    indptr = levels.array("indptr odd", np.unique(labels).size + 1)
+    indptr = levels.array(f"indptr {level.next_side}", graph.n + 1)
     indptr.write(np.full(indptr.count, 0xFFFFFFFF, np.uint32))
-    made, numbers = levels.coarser(log, level, level.labels, "odd")
+    numbered = []
+    made = levels.coarser(log, level, level.labels, lambda *given: numbered.append(given[1]))
     log.wait()
-    return level, made, numbers.read(graph.n)
+    return level, made, numbered[0].read(graph.n)
 
 
 @everywhere

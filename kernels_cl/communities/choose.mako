@@ -1,26 +1,53 @@
 ## choose: what vertices choose whose rows are summed in one piece.
 ##
 ## rows(bodies, kind, place, keeps)    of a turn, those whose rows are of one kind, the place-th
-## add(bodies, kind, keeps)            count an edge, in a loop over them; add_kept() after it, by groups
+## each_key(bodies, unit)    body sees `next_to` and `value` of each edge that counts, from `begin` on
+##                 for `length` edges
+## add(kind, keeps)          count it; add_kept() after the loop, by groups
 ##                 `bodies` and `keeps` are what /communities/turns.mako calls so
 ## In scope        the kernel's arguments; about, first_of_kind; group_kept, in local memory
 ## Called by       all work-items, in uniform control flow
 ## Barriers        of the work-group
 
+<%!
+    # Steps of a row that are taken together, by who takes the row.
+    AHEAD = {"thread": 1, "item": 4, "lanes": 2, "group": 4}
+%>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="table" file="/rows/tally.mako"/>
 <%namespace name="best" file="/rows/best.mako"/>
 
-## Count an edge to u, that to the vertex' own community apart: many are, and would wait for one another.
-<%def name="add(bodies, kind, keeps)">
-{
-    const uint next_to = ${bodies.key("u")};
-% if keeps:
-    if (next_to == own) kept += WEIGHT(begin + i);
-    else
-% endif
-    ${table.add("next_to", "WEIGHT(begin + i)", kind)}
+## Neighbours of several steps, and what they are counted for, are asked for at once: until the first is
+## counted none waits for another.
+<%def name="each_key(bodies, unit)">
+<% steps = [str(step) for step in range(AHEAD[unit])] %>\
+for (uint i = UNIT_ITEM; i < length; i += ${len(steps)}u * UNIT_ITEMS) {
+% for k in steps:
+    const uint i${k} = i + ${k}u * UNIT_ITEMS;
+    const uint u${k} = i${k} < length ? indices[begin + i${k}] : v;
+    const sum_t value${k} = i${k} < length ? WEIGHT(begin + i${k}) : 0;
+% endfor
+% for k in steps:
+    const int counts${k} = ${bodies.counted(f"u{k}", "v")};
+% endfor
+% for k in steps:
+    const uint key${k} = counts${k} ? ${bodies.key(f"u{k}")} : NO_KEY;
+% endfor
+% for k in steps:
+    if (key${k} != NO_KEY) {
+        ${caller.body(next_to=f"key{k}", value=f"value{k}")}
+    }
+% endfor
 }
+</%def>
+
+## Count an edge, that to the vertex' own community apart: many are, and would wait for one another.
+<%def name="add(next_to, value, kind, keeps)">
+% if keeps:
+if (${next_to} == own) kept += ${value};
+else
+% endif
+${table.add(next_to, value, kind)}
 </%def>
 
 ## The sums of a work-group, to group_kept.
@@ -79,12 +106,9 @@ sum_t kept = 0;
 if (get_local_id(0) == 0) group_kept = 0;
 % endif
 ${table.clear("length", kind)}
-for (uint i = UNIT_ITEM; i < length; i += UNIT_ITEMS) {
-    const uint u = indices[begin + i];
-    if (${bodies.counted("u", "v")}) {
-        ${add(bodies, kind, keeps)}
-    }
-}
+<%self:each_key bodies="${bodies}" unit="${kind['unit']}" args="next_to, value">
+    ${add(next_to, value, kind, keeps)}
+</%self:each_key>
 % if keeps and kind["unit"] == "group":
 ${add_kept()}
 % endif

@@ -54,19 +54,14 @@ for (uint at = first_chunk + (uint)get_group_id(0); at < end_chunk; at += (uint)
 % else:
         unit_barrier();
 % endif
-        for (uint i = (uint)get_local_id(0); i < length; i += GROUP_SIZE) {
-            const uint u = indices[begin + i];
-            if (${bodies.counted("u", "v")}) {
+        <%choose:each_key bodies="${bodies}" unit="group" args="next_to, value">
 % if kinds:
-                ${choose.add(bodies, kind, keeps)}
+            ${choose.add(next_to, value, kind, keeps)}
 % else:
-                const uint next_to = ${bodies.key("u")};
-                const sum_t value = WEIGHT(begin + i);
-                if (${"next_to == own" if keeps else "0"}) kept += value;
-                else if (value) hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), next_to, value);
+            if (${f"{next_to} == own" if keeps else "0"}) kept += ${value};
+            else if (${value}) hub_add(tally_keys + table_begin, tally_sums + table_begin, PLACES(row_length), ${next_to}, ${value});
 % endif
-            }
-        }
+        </%choose:each_key>
         ${choose.add_kept()}
         unit_barrier();
         if (get_local_id(0) == 0) part_kept[at] = group_kept;

@@ -11,7 +11,7 @@
 ## run(keeps)      its body, where `keeps` says whether a vertex may stay, and passes end when little is
 ##                 gained. Body defs, the first three of them for any work-item:
 ##                 look(v)          declares `wanted`, whether v chooses, and what others need
-##                 counted(u, v)    whether an edge to u counts; key(u), for what
+##                 counted(u, v)    whether an edge to u counts, one to v itself never; key(u), for what
 ##                 floor(kept)      what a choice must be better than, kept being the sum of its `own`
 ##                 score(key, sum)  as in /rows/best.mako
 ##                 chosen(v)        by one work-item: best_key is what v chooses, or NO_KEY

@@ -48,9 +48,11 @@ def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
 
 
 @pytest.mark.runtimes("intel")
+@pytest.mark.parametrize("local_bytes", [512, tallies.LOCAL_BYTES], ids=["hubs", "steps"])
 @pytest.mark.parametrize("name", ["kron", "star"])
-def test_a_launch_of_several_passes_finds_the_same(device, name, monkeypatch):
-    monkeypatch.setattr(tallies, "LOCAL_BYTES", 512)
+def test_a_launch_of_several_passes_finds_the_same(device, name, local_bytes, monkeypatch):
+    """Where tables are large, rows take several steps; as groups are few, all lanes have one."""
+    monkeypatch.setattr(tallies, "LOCAL_BYTES", local_bytes)
     plan = cg.Leiden(small_graphs()[name], device=device)
     plan._turns.together, plan._turns.groups = True, 1  # others may not be resident
     found = plan.run(seed=5)

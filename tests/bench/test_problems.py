@@ -151,3 +151,12 @@ def test_dependencies_are_counted_frontier_by_frontier():
     expected = [2 * scores[vertex] for vertex in range(graph.n)]
     np.testing.assert_allclose(betweenness.brandes(graph, some), expected, atol=1e-9)
     assert max(expected) > 1
+
+
+def test_more_paths_than_numbers(pocl):
+    """From corner to corner of a grid there are some 10^335: logarithms hold them, and we do."""
+    graph = cg.generate.grid2d(560, 560)
+    expected = betweenness.brandes(graph, [0])
+    assert np.isfinite(expected).all()
+    found = betweenness.vertex_sums(graph, np.array([0]), dtype=np.float64, device=pocl)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

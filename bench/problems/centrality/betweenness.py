@@ -50,27 +50,39 @@ def brandes(graph: Graph, sources: Sequence[int]) -> NDArray[np.float64]:
         Weights are ignored.
     sources : sequence of int
         Where searches begin.
+
+    Notes
+    -----
+    Of paths logarithms are kept: across a grid there are more than a float64 holds, and beside its
+    edges only one.
     """
     scores = np.zeros(graph.n)
     for source in sources:
-        level, paths = np.full(graph.n, -1, np.int32), np.zeros(graph.n)
+        level, paths = np.full(graph.n, -1, np.int32), np.full(graph.n, -np.inf)
         steps: list[tuple[NDArray[Any], NDArray[Any]]] = []
         place = np.empty(graph.n, np.int64)
         frontier = np.array([source], np.int64)
-        level[source], paths[source] = 0, 1.0
+        level[source] = paths[source] = 0
         while frontier.size:
             begins, ends = rows_of(graph, frontier)
             fresh = ends[level[ends] < 0]
             level[fresh] = len(steps) + 1
             tight = level[ends] == len(steps) + 1
             begins, ends = begins[tight], ends[tight]
-            np.add.at(paths, ends, paths[begins])
+            if ends.size:
+                order = np.argsort(ends, kind="stable")
+                found, first, ways = np.unique(ends[order], return_index=True, return_counts=True)
+                terms = paths[begins[order]]
+                most = np.maximum.reduceat(terms, first)
+                sums = np.add.reduceat(np.exp(terms - np.repeat(most, ways)), first)
+                paths[found] = most + np.log(sums)
             steps.append((begins, ends))
             place[fresh] = np.arange(fresh.size)
             frontier = fresh[place[fresh] == np.arange(fresh.size)]  # each vertex once
         owed = np.zeros(graph.n)
         for begins, ends in reversed(steps):
-            np.add.at(owed, begins, paths[begins] / paths[ends] * (1 + owed[ends]))
+            shares = np.exp(paths[begins] - paths[ends])
+            np.add.at(owed, begins, shares * (1 + owed[ends]))
         owed[source] = 0.0
         scores += owed
     return scores

@@ -190,6 +190,19 @@ def test_some_files(device, label, tmp_path):
     check(device, label, name, source, tmp_path)
 
 
+def test_bands_of_wide_keys_fit(tmp_path):
+    """Keys of 64 bits leave room in 48 KiB, where bands are the choice on a card."""
+    texts = [
+        (name, source)
+        for label, name, source in programs("h200", "sssp")
+        if label == "sssp/sssp.cl" and "int64" in name and ("auto kron" in name or "delta" in name)
+    ]
+    assert len(texts) == 2
+    for name, source in texts:
+        for use in check("h200", "sssp/sssp.cl", name, source, tmp_path).uses.values():
+            assert use.local_bytes < 48 << 10
+
+
 @pytest.mark.parametrize("device", ["gfx942", pytest.param("gfx1100", marks=pytest.mark.slow)])
 def test_every_file_is_free_of_errors_and_warnings(device, tmp_path):
     """What a compiler says before it makes instructions, which takes most of its time."""

@@ -17,6 +17,10 @@ OVERLOADABLE ulong atom_add(volatile __local ulong *p, ulong x) {
     return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);
 }
 
+OVERLOADABLE ulong atom_min(volatile __local ulong *p, ulong x) {
+    return __atomic_fetch_min(p, x, __ATOMIC_RELAXED);
+}
+
 OVERLOADABLE ulong atom_cmpxchg(volatile __global ulong *p, ulong expected, ulong x) {
     __atomic_compare_exchange_n(p, &expected, x, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;

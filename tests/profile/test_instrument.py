@@ -222,6 +222,7 @@ FILES = {
         "group_size": 1,
         "long_row": 64,
         "samples": 64,
+        "hubs": False,
     },
     "primitives/scan.cl": {
         "type": "uint",

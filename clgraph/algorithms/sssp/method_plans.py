@@ -189,12 +189,14 @@ def _banded(
             f"here, not {known.balance!r}: each SIMD group cuts rows for itself."
         )
     heavy = method.heavy or ("push" if graph.directed else "switching")
+    # Of rows that wait; with keys of 64 bits more would not leave 48 KiB for what else is local.
+    spare = lanes // 8 if known.weights.dtype.itemsize == 8 else lanes // 4
     return MethodPlan(
         replace(method, heavy=heavy),
         **common | {"hub_degree": 0},
         single_group=False,
         walks_wide_rows=False,
-        mechanics=Mechanics(wide=0, buffer=lanes + lanes // 4),
+        mechanics=Mechanics(wide=0, buffer=lanes + spare),
         cache=BAND_CACHE.on(known.traits),
         more={"row_limit": config.hub_degree or ROW_PIECE * lanes},
     )

@@ -169,7 +169,7 @@ BAND_HOPS = Constant(
 )
 BAND_CACHE = Constant(
     "how bands read edges: 0.95 of the time on kron20, rmat21, unif22, 0.97 on kron22",
-    "probes/h200-20261128-sssp-bands.txt",
+    "2d319f6; probes/h200-20261128-sssp-bands.txt",
     neutral="default",
     h200="streaming",
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.communities.level import CLASSES, PHASES, Order
+from clgraph.algorithms.communities.level import PHASES
+from clgraph.algorithms.communities.order import CLASSES, HEAD, Ordering
 from clgraph.device import resident_groups
 from clgraph.device.lazy import cl
-from clgraph.primitives.radix import RadixSort
 
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.level import Level, Levels
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["StrandedError", "Turns"]
 
-HEAD = 4  # words of a turn before the numbers of its vertices
 GAIN_WORDS, LAUNCH_PASSES = 4, 16  # of a pass; passes of a launch, at most
 BARRIER_WORDS, BARRIER_FAILED = 96, 64
 SPIN_LIMIT = 1 << 22
@@ -58,36 +57,14 @@ class Turns:
         self.together = traits.grid_barrier and traits.lanes > 1
         self.groups: int | None = None
         self.spin_limit = SPIN_LIMIT
+        self._ordering = Ordering(levels)
         self._emptied: tuple[object, object] | None = None  # which tables of hubs are
-        self._none_left: object = None  # counts of chunks that are zeros
         self._told_nothing = False  # so far, whether passes have told anything since an order
-        self._sort = RadixSort(levels.device, np.uint32, np.uint32)
 
     def order(self, log: SweepLog, level: Level, seed: int) -> None:
-        """Sort the vertices by class, and by who takes rows of their length."""
-        levels, n = self.levels, level.n
-        level.seed = seed
-        keys, vertices = levels.array("order_keys", n), levels.array("order_all", n)
-        counted = levels.array("chunk_counts", CLASSES)
-        if counted.token is not self._none_left:
-            counted.clear()
-        self._none_left = None
-        sown = (np.uint32(n), np.uint32(seed))
-        rows = level.rows[0]
-        levels.launch(log, None, n, "level_order", rows, *sown, keys, vertices, counted)
-        most_chunks = levels.most_chunks(level)
-        look = levels.look("chunks", counted) if most_chunks else None
-        ordered, totals = self._sort.by_digit(log, keys, n, vertices)
-        turns = levels.array("turns", CLASSES * (HEAD + len(levels.kinds)))
-        chunks = levels.array("chunks", 2 * max(most_chunks, 1))
-        told = self._told()
-        args = (totals, counted, turns, told, np.uint32(told.count))
-        levels.launch(log, None, told.count, "level_turns", *args)
+        """Put the vertices in an order for the passes to come."""
+        self._ordering.order(log, level, seed, self._told())
         self._told_nothing = True
-        if most_chunks:
-            levels.launch(log, None, n, "level_chunks", rows, *sown, turns, counted, chunks)
-        self._none_left = counted.token  # each chunk that has its place has been taken off
-        level.order = Order(ordered, turns, chunks, most_chunks, look)
 
     def passes(
         self,

@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import clgraph as cg
-from clgraph.algorithms.communities import detection, moving
+from clgraph.algorithms.communities import iterating, moving
+from clgraph.algorithms.communities.coarsening import Coarsening
 from clgraph.algorithms.communities.level import Levels
 from clgraph.device import Allocation
 from clgraph.engine.sweeps import SweepLog
@@ -50,7 +51,7 @@ def same_parts(one, other):
 def watched(monkeypatch):
     """What each level gained, and what the next was made of, if one was made."""
     told = []
-    coarser = Levels.coarser
+    coarser = Coarsening.coarser
 
     def moves(log, turns, level, scale, **how):
         found = moving.moved(log, turns, level, scale, **how)
@@ -62,10 +63,10 @@ def watched(monkeypatch):
         told[-1]["refined"] = True
         return moving.refined(*args, **how)
 
-    def making(levels, log, level, parts, between):
+    def making(coarsening, log, level, parts, between):
         rows = matrix_of(level)
         labels, taken = level.labels.read(level.n), parts.read(level.n)
-        made = coarser(levels, log, level, parts, between)
+        made = coarser(coarsening, log, level, parts, between)
         within = rows.tocoo()
         kept = labels[within.row] == labels[within.col]
         places = within.row[kept], within.col[kept]
@@ -73,9 +74,9 @@ def watched(monkeypatch):
         told[-1].update(labels=labels, parts=taken, pieces=connected_components(within)[1])
         return made
 
-    monkeypatch.setattr(detection, "moved", moves)
-    monkeypatch.setattr(detection, "refined", refining)
-    monkeypatch.setattr(Levels, "coarser", making)
+    monkeypatch.setattr(iterating, "moved", moves)
+    monkeypatch.setattr(iterating, "refined", refining)
+    monkeypatch.setattr(Coarsening, "coarser", making)
     return told
 
 
@@ -113,7 +114,7 @@ def test_communities_that_are_not_refined_are_parted_where_they_do_not_hang_toge
     device, watched, monkeypatch
 ):
     """No gain is enough here, so that those of the graph itself come to what is made of it."""
-    monkeypatch.setattr(cg.Leiden, "_refined_from", lambda *_: 1.0)
+    monkeypatch.setattr(iterating.Iterations, "_refined_from", lambda *_: 1.0)
     graph = cg.generate.kron(11, seed=2)
     found = cg.Leiden(graph, device=device).run(iterations=3, verify=True)
     assert not any(one["refined"] for one in watched)
@@ -218,7 +219,8 @@ def coarse(device, graph, labels):
     indptr = levels.array(f"indptr {level.next_side}", graph.n + 1)
     indptr.write(np.full(indptr.count, 0xFFFFFFFF, np.uint32))
     numbered = []
-    made = levels.coarser(log, level, level.labels, lambda *given: numbered.append(given[1]))
+    coarsening = Coarsening(levels)
+    made = coarsening.coarser(log, level, level.labels, lambda *given: numbered.append(given[1]))
     log.wait()
     return level, made, numbered[0].read(graph.n)
 

@@ -25,9 +25,10 @@ __all__ = ["Iterations"]
 
 
 MOST_LEVELS = 64
-# Of modularity, on the first level of the first iteration. On every other vertices that may move
-# are few, and a tenth is worth more than it takes.
-TOLERANCE = 1e-3
+# Of modularity, on the first level of the first iteration, and on every other: there vertices that
+# may move are few, and less is worth what it takes. What passes over single vertices find last,
+# moves of their parts find too, for less.
+FIRST_TOLERANCE, TOLERANCE = 2e-3, 1e-4
 # Of modularity, on a level with most of the graph's edges that is made of another: moves that gain
 # no more are few, and taking communities apart for them brings as little again, for most of the
 # work of a level. Where levels shrink this brings more than it takes.
@@ -111,7 +112,7 @@ class Iterations:
                 report_progress(progress, self.first.n - level.n, self.first.n, "merging vertices")
 
             turns.order(log, level, sown)
-            tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
+            tolerance = FIRST_TOLERANCE if depth == iteration == 0 else TOLERANCE
             passes, moves, gain = moved(
                 log, turns, level, scale, tolerance=tolerance, report=report
             )

@@ -238,9 +238,9 @@ def test_few_moves_are_looked_for_longer(any_device, monkeypatch):
     plan = cg.Leiden(cg.generate.kron(8, seed=3), device=any_device)
     found = plan.run(iterations=2)
     assert {level["iteration"] for level in found.stats.levels} == {0, 1}
-    assert asked[0] == pytest.approx(iterating.TOLERANCE)
+    assert asked[0] == pytest.approx(iterating.FIRST_TOLERANCE)
     assert len(asked) == len(found.stats.levels)
-    np.testing.assert_allclose(asked[1:], iterating.TOLERANCE / 10)
+    np.testing.assert_allclose(asked[1:], iterating.TOLERANCE)
 
 
 @on_both

@@ -127,10 +127,16 @@ def test_what_devices_elsewhere_are_to_find(device, name):
         assert checksum(kind(graph, seed=SEED, device=device).labels) == expected
 
 
-def test_rows_of_every_length_have_somebody_who_takes_them(any_device):
-    made = tallies.Tallies(any_device, "local", wide=False)
+@pytest.mark.parametrize("sizes", [{}, {"group": 128, "slots": 1024}], ids=["usual", "small"])
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
+def test_rows_of_every_length_have_somebody_who_takes_them(any_device, wide, sizes):
+    made = tallies.Tallies(any_device, "local", wide=wide, **sizes)
     bounds = made.bounds
     assert bounds == sorted(bounds)
     assert made.kinds[-1].slots == 0
     for kind in made.kinds[:-1]:
         assert kind.unit == "item" or 2 * kind.longest <= kind.slots
+    if sizes:
+        assert all(kind.slots <= sizes["slots"] for kind in made.kinds)
+        traits = any_device.traits
+        assert traits.is_cpu or traits.emulated or made.group_size == sizes["group"]

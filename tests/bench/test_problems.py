@@ -166,7 +166,7 @@ def test_one_path_beside_more_than_numbers(backwards):
     name = np.arange(n)[::-1] if backwards else np.arange(n)
     graph = cg.from_edges(*name[ends.T], n=n, symmetrize=True)
     scores = betweenness.brandes(graph, [int(name[0])])[name]
-    # All that lies behind the chain's first link, halved at each; the plain path leads nowhere else.
+    # Half of what lies behind the chain's first link; the plain path leads nowhere else.
     assert scores[1] == pytest.approx((last - 2) / 2)
     assert scores[last + 1] == pytest.approx(2 * links - 2)
 

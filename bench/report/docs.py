@@ -99,7 +99,7 @@ per second: out-edges of reached vertices for searches, all edges for components
 graph sources that reach next to nothing dominate it. Results are checked outside the timed region:
 whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
 
-On the Xeon each record of suite processors has two of 32 cores to itself, to which PoCL's two threads
+On the Xeon each record of suite processors has two of 32 cores to itself, to which PoCL's threads
 are bound, beside other such records on other pairs; libraries and GAP's codes, taken as they build
 by default, have the same two. GAP's shortest paths are there with three widths of buckets.
 

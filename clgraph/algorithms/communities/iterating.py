@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.communities.coarsening import Coarsening
+from clgraph.algorithms.communities.merging import coarsening_of
 from clgraph.algorithms.communities.moving import moved, refined
 from clgraph.progress import report_progress
 
@@ -63,7 +63,7 @@ class Iterations:
         self.turns = turns
         self.first = first
         self.refines = refines
-        self.coarsening = Coarsening(levels)
+        self.coarsening = coarsening_of(levels)
         self.places = levels.array("first_places", first.n)
 
     def run(

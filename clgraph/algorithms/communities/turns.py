@@ -197,7 +197,8 @@ class Turns:
         if levels.tables == "dense":
             (kind,) = levels.kinds
             groups = self._wanted(level)  # each has an array of its own
-            tables = levels.tallies.arguments(levels.memory, kind, groups, level.n)
+            slots = levels.tallies.table_slots(kind, level.n, level.n)
+            tables = levels.tallies.arguments(levels.memory, kind, groups, slots)
         else:
             assert levels.chunk % 4 == 0  # noqa: S101 (or parts overlap)
             # As many as PLACES of /communities/turns.mako.

@@ -82,6 +82,9 @@ if (lane_id() == 0u) sum_add_local(&group_kept, kept);
         }
     </%share:each_shared_tile>
 % else:
+% if kind["unit"] == "thread":
+    if (TOGETHER) row_claims[row_claim] = 0u;   // a thread alone takes all rows of every turn
+% endif
     <%table:each_row count="count" kind="${kind}">
         const uint v = vertices[first_of_kind + row_slot];
         ${bodies.look("v")}

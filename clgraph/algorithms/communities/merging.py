@@ -1,4 +1,4 @@
-"""The graph of communities where work-items are threads: each sums the edges of whole communities."""
+"""The graph of communities where work-items are threads: each sums what whole ones have."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Merging", "coarsening_of"]
 
-# Of communities one may have a good part of the edges, which one thread sums then. It takes a quarter
-# of what sorting them takes: with more threads than some such parts, that would be done before.
+# One community may have a good part of the edges, which one thread sums then. It takes a quarter of
+# what sorting them takes: that would be done before by many threads.
 MOST_THREADS = 16
 
 

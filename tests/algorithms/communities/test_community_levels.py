@@ -224,9 +224,7 @@ def coarse(device, graph, labels, kind=Coarsening):
     indptr = levels.array(f"indptr {level.next_side}", graph.n + 1)
     indptr.write(np.full(indptr.count, 0xFFFFFFFF, np.uint32))
     numbered = []
-    made = kind(levels).coarser(
-        log, level, level.labels, lambda *given: numbered.append(given[1])
-    )
+    made = kind(levels).coarser(log, level, level.labels, lambda *given: numbered.append(given[1]))
     log.wait()
     return level, made, numbered[0].read(graph.n)
 
@@ -280,7 +278,7 @@ def test_the_next_level_is_the_product_of_matrices(device, n, weighted):
 @pytest.mark.parametrize("weights", ["none", "narrow", "wide"])
 @pytest.mark.parametrize("n", [1, 400, 20_000])
 def test_threads_that_sum_whole_communities_make_the_same_level(device, n, weights):
-    """With edges that weigh nothing, loops, vertices without edges and a community of half of all."""
+    """With edges that weigh nothing, loops, vertices without edges and half of all in one."""
     rng = np.random.default_rng(n)
     ends = rng.integers(0, max(n * 9 // 10, 1), (2, 4 * n))
     given = {"none": (), "narrow": (rng.integers(0, 3, 4 * n),), "wide": (rng.random(4 * n),)}

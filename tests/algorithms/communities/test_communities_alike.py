@@ -151,3 +151,10 @@ def test_a_thread_alone_finds_on_small_levels_what_several_find(device, kind, na
     assert alone.stats.levels == shared.stats.levels
     passes = sum(level["passes"] for level in shared.stats.levels)
     assert alone.stats.launches < shared.stats.launches - 8 * passes
+
+
+@pytest.mark.runtimes("pocl")
+def test_threads_have_room_for_a_key_that_is_written_in_vain(device):
+    """Each key is written before it is known whether it is new; the next table is another's."""
+    made = tallies.Tallies(device, "dense", wide=False)
+    assert made.table_slots(made.kinds[0], 7, 7) == 7 + 1

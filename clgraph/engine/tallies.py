@@ -122,7 +122,7 @@ class Tallies:
     def table_slots(self, kind: Tally, keys: int, longest: int) -> int:
         """Give the size of a table in global memory for rows of `longest` entries at most."""
         if kind.unit == "thread":
-            return keys
+            return keys + 1  # the last one, for what is listed already
         return 1 if kind.slots else _above(2 * min(keys, longest) + 1)
 
     def arguments(

@@ -64,22 +64,30 @@ class Coarsening:
         Level
             Its labels and totals are those that `between` has given it.
         """
-        levels, n, side = self.levels, level.n, level.next_side
+        levels, n = self.levels, level.n
         numbers, total = levels.numbered(log, level, labels)
         numbered = levels.look("vertices", total)
-        # Room for as many as there can be takes a look less than for as many as there are.
-        strengths, loops = levels.sums(f"strengths {side}", n), levels.sums(f"loops {side}", n)
-        new_labels, totals = levels.array(f"labels {side}", n), levels.sums(f"totals {side}", n)
-        indptr, places = levels.array(f"indptr {side}", n + 1), levels.array("places", n)
+        made, places = self._room(level), levels.array("places", n)
         mapping = (np.uint32(n), labels, numbers)
         held = (level.strengths, level.loops)
-        args = (*levels.chunks(level), *mapping, *held, places, strengths, loops)
+        args = (*levels.chunks(level), *mapping, *held, places, made.strengths, made.loops)
         levels.launch(log, level, n, "coarsen_count", *args)
         paired = levels.look("pairs", levels.scan.enqueue(log, places, n, places))
-        made = Level(int(numbered()[0]), 0, (), strengths, loops, new_labels, totals, side)
-        made.rows = (indptr, levels.array(f"indices {side}", 1), levels.sums(f"weights {side}", 1))
+        made.n = int(numbered()[0])
         self._joined(log, level, made, (*mapping, places), paired, lambda: between(made, numbers))
         return made
+
+    def _room(self, level: Level) -> Level:
+        """Give a level that has room for as many vertices as can be made of one, but for no edges.
+
+        It takes a look less than room for as many as there are.
+        """
+        levels, n, side = self.levels, level.n, level.next_side
+        strengths, loops = levels.sums(f"strengths {side}", n), levels.sums(f"loops {side}", n)
+        labels, totals = levels.array(f"labels {side}", n), levels.sums(f"totals {side}", n)
+        edges = levels.array(f"indices {side}", 1), levels.sums(f"weights {side}", 1)
+        rows = (levels.array(f"indptr {side}", n + 1), *edges)
+        return Level(n, 0, rows, strengths, loops, labels, totals, side)
 
     def _joined(
         self,

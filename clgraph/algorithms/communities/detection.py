@@ -124,7 +124,8 @@ class _Detection(Plan):
             From 0 on; decides who is asked first, and between what is equally good.
         iterations : int
             How often the whole is done, each time beginning with the communities found before;
-            ends before if moves of single vertices gain no more than 0.00002 of modularity.
+            ends before if moves of single vertices gain no more than 0.00002 of modularity, or
+            0.000005 from the third one on.
         verify : bool
             Whether to compute the modularity on the host too, and of Leiden to check that
             communities are connected, outside the times in the stats.

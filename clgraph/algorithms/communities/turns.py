@@ -26,6 +26,8 @@ SPIN_LIMIT = 1 << 22
 NO_KEY = np.full(1, 0xFFFFFFFF, np.uint32)
 GROUPS_PER_UNIT = 16  # where it is not known how many are resident
 ENTRIES = 1 << 29  # of a launch, some: an H100 takes a fraction of a second, slower cards seconds
+# Of a level that one thread walks before launches of its phases have begun: sixteen of a pass.
+FEW_ENTRIES = 1 << 16
 _log = logging.getLogger("clgraph")
 
 
@@ -44,7 +46,8 @@ class Turns:
     Attributes
     ----------
     together : bool
-        Whether a launch takes several passes; else each phase of a turn is one.
+        Whether a launch takes several passes; else each phase of a turn is one, but on small levels
+        where work-items are threads: there one does all.
     groups : int or None
         Most work-groups of such a launch; None for as many as are resident.
     spin_limit : int
@@ -110,7 +113,9 @@ class Turns:
             If work-groups waited in vain; they do no more in a launch of several passes.
         """
         levels = self.levels
-        most = min(most, LAUNCH_PASSES, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
+        alone = levels.tables == "dense" and level.n + level.m <= FEW_ENTRIES
+        together = self.together or alone
+        most = min(most, LAUNCH_PASSES, max(ENTRIES // max(level.m, 1), 1)) if together else 1
         claims = levels.array("row_claims", CLASSES)
         if levels.tables == "dense":
             claims.clear()
@@ -130,9 +135,10 @@ class Turns:
             event = built.launch(groups * size, size, *leading, *words, *sown, *args)
             log.add(event, event, name=kernel)
 
-        if self.together:
+        if together:
             built = levels.kernel(kernel, weighted=level.weighted)
-            launch(built, self._resident(built, level), sum(PHASES.values()), 0, CLASSES)
+            groups = 1 if alone else self._resident(built, level)
+            launch(built, groups, sum(PHASES.values()), 0, CLASSES)
         else:
             self._stepwise(level, kernel, launch)
         found = levels.look("passes", told)()[: BARRIER_WORDS + GAIN_WORDS * most]
@@ -197,7 +203,8 @@ class Turns:
         if levels.tables == "dense":
             (kind,) = levels.kinds
             groups = self._wanted(level)  # each has an array of its own
-            tables = levels.tallies.arguments(levels.memory, kind, groups, level.n)
+            slots = levels.tallies.table_slots(kind, level.n, level.n)
+            tables = levels.tallies.arguments(levels.memory, kind, groups, slots)
         else:
             assert levels.chunk % 4 == 0  # noqa: S101 (or parts overlap)
             # As many as PLACES of /communities/turns.mako.

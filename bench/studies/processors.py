@@ -11,8 +11,8 @@ up and is not kept, and short ones are repeated. Times are wall clock of a call,
 is there, as a peer's graph is, and the answer is not turned into an array on either side. PageRank
 is 20 iterations, whatever they change, by the GAP suite's convention beside native codes and by
 networkx's beside libraries. Who takes longer than `LONG_S` runs once after that. Answers are
-compared with ours: ranks, core numbers and weights of forests must be the same, and communities are told by
-their modularity.
+compared with ours: ranks, core numbers and weights of forests must be the same, and communities are
+told by their modularity.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ __all__ = ["Tiles", "tile_of"]
 # Vertices of a tile: the most whose words leave room for several groups in the local memory of a
 # compute unit, and fewer as long as some compute units would have none.
 MOST_VERTICES, LEAST_VERTICES = 1 << 13, 1 << 10
+TWO_PASSES, AHEAD = 0, 0
 GROUP = 512  # work-items
 # Every link between tiles is followed, where most are left out once a sample is joined: so they are
 # for graphs that have few.
@@ -90,6 +91,8 @@ class Tiles:
             group_size=self._size,
             tile=tile,
             wide_offsets=wide_offsets,
+            two_passes=TWO_PASSES,
+            ahead=AHEAD,
         )
         self.source_hash = program.source_hash
         names = ("tiles", "borders", "settle")

@@ -1,12 +1,13 @@
 """Components joined tile by tile: the same as others, and most of it within tiles."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from digraphs import SMALL, check_components, digraph, small
 from graphs import graphs
 from hypothesis import given, settings
-from searches import EMULATED_RUNTIMES, MIXED
-from types import SimpleNamespace
+from searches import EMULATED_RUNTIMES
 
 import clgraph as cg
 from clgraph.algorithms.components import plan as module
@@ -97,6 +98,6 @@ def test_tiles_are_for_near_neighbours_on_gpus():
 def test_hubs_and_blocks_have_no_tiles(any_device, monkeypatch):
     monkeypatch.setattr(module, "tile_of", lambda *_: 64)
     assert cg.ConnectedComponents(small("hub"), device=any_device).config["tile"] == 0
-    assert cg.ConnectedComponents(MIXED, device=any_device).config["tile"] == 64
-    with cg.DynamicGraph(MIXED, device=any_device) as dynamic:
-        assert cg.ConnectedComponents(dynamic).config["tile"] == 0
+    assert cg.ConnectedComponents(GRID, device=any_device).config["tile"] == 64
+    dynamic = cg.DynamicGraph(GRID, device=any_device)
+    assert cg.ConnectedComponents(dynamic).config["tile"] == 0

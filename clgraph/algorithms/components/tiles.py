@@ -19,6 +19,7 @@ __all__ = ["Tiles", "tile_of"]
 # Vertices of a tile: the most whose words leave room for several groups in the local memory of a
 # compute unit, and fewer as long as some compute units would have none.
 MOST_VERTICES, LEAST_VERTICES = 1 << 13, 1 << 10
+SPARE_BYTES = 1 << 10  # of a group's local memory
 TWO_PASSES, AHEAD = 0, 0
 GROUP = 512  # work-items
 # Every link between tiles is followed, where most are left out once a sample is joined: so they are
@@ -35,8 +36,11 @@ def tile_of(graph: Graph, device: Device) -> int:
     """
     if device.traits.is_cpu or not 0 < graph.m <= MOST_DEGREE * graph.n:
         return 0
+    traits = device.traits
     tile = MOST_VERTICES
-    while tile > LEAST_VERTICES and tile * device.traits.compute_units > graph.n:
+    while 4 * tile + SPARE_BYTES > traits.local_bytes:
+        tile //= 2
+    while tile > LEAST_VERTICES and tile * traits.compute_units > graph.n:
         tile //= 2
     rows = np.unique(np.linspace(0, graph.n - 1, SAMPLED_ROWS).astype(np.int64))
     begin, past = graph.indptr[rows].astype(np.int64), graph.indptr[rows + 1].astype(np.int64)

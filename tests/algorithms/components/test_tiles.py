@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from digraphs import SMALL, check_components, digraph, small
+from digraphs import SMALL, check_components, digraph, small, tiled_components
 from graphs import graphs
 from hypothesis import given, settings
 from searches import EMULATED_RUNTIMES
@@ -15,24 +15,18 @@ from clgraph.algorithms.components import tiles
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 GRID = cg.generate.grid2d(40, 30)
-CARD = SimpleNamespace(traits=SimpleNamespace(is_cpu=False, compute_units=100))
 
 
-def tiled(graph, device, tile):
-    """A plan by tiles, whatever would be chosen."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "tile_of", lambda *_: tile)
-        patch.setattr(module, "has_hubs", lambda _: False)
-        plan = cg.ConnectedComponents(graph, device=device)
-    assert plan.config["tile"] == tile
-    return plan
+def card(units=100, local_bytes=48 << 10, is_cpu=False):
+    traits = SimpleNamespace(is_cpu=is_cpu, compute_units=units, local_bytes=local_bytes)
+    return SimpleNamespace(traits=traits)
 
 
 @on_both
 @pytest.mark.parametrize("name", [name for name in SMALL if small(name).n])
 def test_awkward_shapes(name, device):
     for tile in (1, 8, 1024):
-        plan = tiled(small(name), device, tile)
+        plan = tiled_components(small(name), device, tile)
         for _ in range(2):
             check_components(small(name), plan.run(), "weak")
 
@@ -41,14 +35,14 @@ def test_awkward_shapes(name, device):
 @pytest.mark.parametrize("name", ["mixed", "mixed-one-way", "hub", "comb", "no-edges"])
 def test_emulated_lanes(name, device):
     for tile in (8, 64):
-        check_components(small(name), tiled(small(name), device, tile).run(), "weak")
+        check_components(small(name), tiled_components(small(name), device, tile).run(), "weak")
 
 
 @on_both
 @given(graph=graphs(max_vertices=60))
 @settings(max_examples=60)
 def test_random_graphs(device, graph):
-    check_components(graph, tiled(graph, device, 16).run(), "weak")
+    check_components(graph, tiled_components(graph, device, 16).run(), "weak")
 
 
 @on_both
@@ -59,14 +53,14 @@ def test_ways_from_tile_to_tile(step, device):
     for directed in (True, False):
         graph = digraph(v, (v + step) % 3000)
         graph = graph if directed else graph.symmetrized()
-        check_components(graph, tiled(graph, device, 64).run(), "weak")
+        check_components(graph, tiled_components(graph, device, 64).run(), "weak")
 
 
 @on_both
 def test_what_lies_within_a_tile_is_joined_within_it(device, monkeypatch):
     """Links of a grid are followed once each: within tiles by the first launch, others by the next."""
     tile = 400  # ten rows of the grid
-    plan = tiled(GRID, device, tile)
+    plan = tiled_components(GRID, device, tile)
     within = plan._tiles
     launch, seen = within._launch, {}
 
@@ -85,14 +79,18 @@ def test_what_lies_within_a_tile_is_joined_within_it(device, monkeypatch):
 
 
 def test_tiles_are_for_near_neighbours_on_gpus():
-    road = cg.generate.grid2d(1000, 1000)
-    assert tiles.tile_of(road, CARD) == 8192
-    assert tiles.tile_of(cg.generate.grid2d(1000, 300), CARD) == 2048
-    assert tiles.tile_of(road, SimpleNamespace(traits=SimpleNamespace(is_cpu=True))) == 0
-    assert tiles.tile_of(digraph([], [], n=5), CARD) == 0
-    assert tiles.tile_of(cg.generate.random(20000, 4, seed=1), CARD) == 0
-    v = np.arange(100)
-    assert tiles.tile_of(digraph(np.repeat(v, 100), np.tile(v, 100)), CARD) == 0
+    wide, narrow, v = cg.generate.grid2d(1000, 1000), cg.generate.grid2d(1000, 300), np.arange(100)
+    assert tiles.tile_of(wide, card()) == tiles.tile_of(wide, card(units=10)) == 8192
+    assert tiles.tile_of(narrow, card()) == 2048
+    assert tiles.tile_of(wide, card(local_bytes=32 << 10)) == 4096
+    assert tiles.tile_of(wide, card(is_cpu=True)) == 0
+    for graph in (
+        digraph([], [], n=5),
+        cg.generate.random(20000, 4, seed=1),
+        digraph(np.repeat(v, 100), np.tile(v, 100)),
+        cg.generate.grid2d(3000, 100),  # a tile is less than a row
+    ):
+        assert tiles.tile_of(graph, card()) == 0
 
 
 def test_hubs_and_blocks_have_no_tiles(any_device, monkeypatch):

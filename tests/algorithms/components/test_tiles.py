@@ -12,6 +12,8 @@ from searches import EMULATED_RUNTIMES
 import clgraph as cg
 from clgraph.algorithms.components import plan as module
 from clgraph.algorithms.components import tiles
+from clgraph.device import Memory
+from clgraph.engine.sweeps import SweepLog
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 GRID = cg.generate.grid2d(40, 30)
@@ -74,8 +76,20 @@ def test_what_lies_within_a_tile_is_joined_within_it(device, monkeypatch):
     np.testing.assert_array_equal(seen["tiles"], v // tile * tile)
     np.testing.assert_array_equal(within._counts.read(), [0, 40, 40])
     assert (seen["borders"] // tile == v // tile).sum() == GRID.n - 2  # two roots were hooked
-    assert not seen["settle"][::tile].any()
     assert not labels.any()
+
+
+def test_roots_of_tiles_come_to_point_to_the_root_of_all(pocl):
+    """Whose labels would be found all the same, after a way through all tiles."""
+    tile = 40
+    plan = tiled_components(GRID, pocl, tile)
+    v = np.arange(GRID.n, dtype=np.uint32)
+    chain = np.where(v % tile, v // tile * tile, np.maximum(v, tile) - tile)
+    parent = Memory(pocl).upload("parents", chain.astype(np.uint32))
+    plan._tiles._launch(SweepLog(), "settle", plan._rows[-1], parent)
+    got = parent.read()
+    assert not got[::tile].any()
+    np.testing.assert_array_equal(got[v % tile > 0], chain[v % tile > 0])
 
 
 def test_tiles_are_for_near_neighbours_on_gpus():

@@ -28,7 +28,7 @@ static inline uint find_root${suffix}(${space} uint *parent, const uint v) {
 </%def>
 
 <%def name="meeting(space, suffix='')">\
-${finding(space, suffix)}
+${finding(space, suffix)}\
 // Joins the trees of two vertices. Only from the larger of both one goes on to what is above it, so that
 // paths that meet are not followed to their root; a root is hooked to the other, whether that is one or not.
 // Without halving paths on the way, trees of meshes and geometric graphs grow a hundred times deeper.
@@ -47,7 +47,7 @@ static inline void unite${suffix}(${space} uint *parent, uint a, uint b) {
 </%def>
 
 <%def name="functions()">\
-${finding("__global")}
+${finding("__global")}\
 
 // The same without shortening, once nothing is joined any more.
 static inline uint root_above(const __global uint *parent, const uint v) {

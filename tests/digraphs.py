@@ -41,7 +41,7 @@ def check_components(graph, result, connection="strong"):
 
 
 def tiled_components(graph, device, tile):
-    """A plan of weak components that joins by tiles of so many vertices, whatever would be chosen."""
+    """A plan of weak components by tiles of so many vertices, whatever would be chosen."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(components_plan, "tile_of", lambda *_: tile)
         patch.setattr(components_plan, "has_hubs", lambda _: False)

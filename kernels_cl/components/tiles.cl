@@ -35,18 +35,7 @@ __kernel KERNEL void components_tiles(
     for (uint i = lid; i < TILE; i += GROUP) near[i] = i;
     if (lid == 0) listed = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-% if two_passes:
-    for (uint i = lid; i - lid < count; i += GROUP) {
-        int leaves = 0;
-        if (i < count) {
-            offset_t e = indptr[first + i];
-            const offset_t row_end = indptr[first + i + 1];
-            if (e < row_end && !both_ways) leaves = indices[row_end - 1] >= first + TILE;
-            uint u = n;
-            for (; e < row_end && (u = indices[e]) < first; ++e) leaves = 1;
-            if (e < row_end && u < first + i) near[i] = u - first;
-        }
-% elif ahead:
+    // Where the next row begins and ends is read while one is looked at.
     offset_t next = indptr[first + min(lid, count)], next_end = indptr[first + min(lid + 1, count)];
     for (uint i = lid; i - lid < count; i += GROUP) {
         int leaves = 0;
@@ -60,19 +49,6 @@ __kernel KERNEL void components_tiles(
             if (u - first < TILE) unite_near(near, i, u - first);
             else leaves = 1;
         }
-% else:
-    for (uint i = lid; i - lid < count; i += GROUP) {
-        int leaves = 0;
-        if (i < count) {
-            const offset_t row_end = indptr[first + i + 1];
-            for (offset_t e = indptr[first + i]; e < row_end; ++e) {
-                const uint u = indices[e];
-                if (both_ways && u >= first + i) break;  // rows are sorted
-                if (u - first < TILE) unite_near(near, i, u - first);
-                else leaves = 1;
-            }
-        }
-% endif
         const lanemask_t leaving = lane_ballot(leaves);
         uint place = 0;
         if (leaving && lane_id() == 0) place = atomic_add(&listed, (uint)lanemask_count(leaving));
@@ -80,19 +56,6 @@ __kernel KERNEL void components_tiles(
         if (leaves) outside[first + place] = first + i;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-% if two_passes:
-    for (uint i = lid; i < count; i += GROUP) {
-        const offset_t row_end = indptr[first + i + 1];
-        uint taken = 0;
-        for (offset_t e = indptr[first + i]; e < row_end; ++e) {
-            const uint u = indices[e];
-            if (both_ways && u >= first + i) break;
-            if (u - first < TILE && taken++) unite_near(near, i, u - first);
-            else if (u - first < TILE && u >= first + i) unite_near(near, i, u - first);
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-% endif
     for (uint i = lid; i < count; i += GROUP) parent[first + i] = first + find_root_near(near, i);
     if (lid == 0) outside_counts[get_group_id(0)] = listed;
 }

@@ -20,8 +20,10 @@ __all__ = ["Tiles", "tile_of"]
 # compute unit, and fewer as long as some compute units would have none.
 MOST_VERTICES, LEAST_VERTICES = 1 << 13, 1 << 10
 SPARE_BYTES = 1 << 10  # of a group's local memory
-TWO_PASSES, AHEAD = 0, 0
-GROUP = 512  # work-items
+JUMP = 0
+# Work-items, and twice as many where compute units have fewer groups: what they wait for is hidden by
+# others, if these are some 1500.
+GROUP, ENOUGH_GROUPS = 512, 3
 # Every link between tiles is followed, where most are left out once a sample is joined: so they are
 # for graphs that have few.
 MOST_OUTSIDE = 0.5  # links between tiles, per vertex
@@ -87,16 +89,16 @@ class Tiles:
     ) -> None:
         traits = device.traits
         on_cpu = traits.is_cpu or traits.emulated
-        self._size = group_size(traits) if on_cpu else traits.group_of(GROUP)
         self._groups = -(-n // tile)
+        few = self._groups < ENOUGH_GROUPS * traits.compute_units
+        self._size = group_size(traits) if on_cpu else traits.group_of(2 * GROUP if few else GROUP)
         program = load(
             device,
             "components/tiles.cl",
             group_size=self._size,
             tile=tile,
             wide_offsets=wide_offsets,
-            two_passes=TWO_PASSES,
-            ahead=AHEAD,
+            jump=JUMP,
         )
         self.source_hash = program.source_hash
         names = ("tiles", "borders", "settle")

@@ -60,7 +60,7 @@ def test_ways_from_tile_to_tile(step, device):
 
 @on_both
 def test_what_lies_within_a_tile_is_joined_within_it(device, monkeypatch):
-    """Links of a grid are followed once each: within tiles by the first launch, others by the next."""
+    """Links within tiles are followed by the first launch, those between them by the next."""
     tile = 400  # ten rows of the grid
     plan = tiled_components(GRID, device, tile)
     within = plan._tiles

@@ -21,6 +21,7 @@ __all__ = ["Tiles", "tile_of"]
 MOST_VERTICES, LEAST_VERTICES = 1 << 13, 1 << 10
 SPARE_BYTES = 1 << 10  # of a group's local memory
 JUMP = 0
+RUNS = 0
 # Work-items, and twice as many where compute units have fewer groups: what they wait for is hidden by
 # others, if these are some 1500.
 GROUP, ENOUGH_GROUPS = 512, 3
@@ -99,6 +100,7 @@ class Tiles:
             tile=tile,
             wide_offsets=wide_offsets,
             jump=JUMP,
+            runs=RUNS,
         )
         self.source_hash = program.source_hash
         names = ("tiles", "borders", "settle")

@@ -38,7 +38,7 @@ __kernel KERNEL void components_tiles(
     // Where the next row begins and ends is read while one is looked at.
     offset_t next = indptr[first + min(lid, count)], next_end = indptr[first + min(lid + 1, count)];
     for (uint i = lid; i - lid < count; i += GROUP) {
-        int leaves = 0${", chained = 0" if runs else ""};
+        int leaves = 0;
         offset_t e = next;
         const offset_t row_end = next_end;
         next = indptr[first + min(i + GROUP, count)];
@@ -46,17 +46,9 @@ __kernel KERNEL void components_tiles(
         for (; e < row_end; ++e) {
             const uint u = indices[e];
             if (both_ways && u >= first + i) break;  // rows are sorted
-% if runs:
-            if (u + 1 == first + i && lane_id() > 0) chained = 1;
-            else \
-% endif
             if (u - first < TILE) unite_near(near, i, u - first);
             else leaves = 1;
         }
-% if runs:
-        const lanemask_t heads = ~lane_ballot(chained) & lane_mask_lt();
-        if (chained) unite_near(near, i, i - lane_id() + (uint)(sizeof(lanemask_t) * 8 - 1 - clz(heads)));
-% endif
         const lanemask_t leaving = lane_ballot(leaves);
         uint place = 0;
         if (leaving && lane_id() == 0) place = atomic_add(&listed, (uint)lanemask_count(leaving));

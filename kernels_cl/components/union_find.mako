@@ -40,11 +40,7 @@ static inline void unite${suffix}(${space} uint *parent, uint a, uint b) {
         if (met == high) return;
         const uint above = parent[met];
         if (above < met) parent[high] = above;
-% if jump:
-        a = met == low ? met : above;
-% else:
         a = met;
-% endif
         b = low;
     }
 }

@@ -17,7 +17,7 @@ from clgraph.threads import LONGEST_DEAFNESS_S, Worker
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["keep_the_interpreter", "share_the_interpreter", "wait"]
+__all__ = ["keep_the_interpreter", "share_the_interpreter", "wait", "wait_for_word"]
 
 SPIN_S = 50e-6
 # A pause costs a GPU search up to its length; yielding instead cost 35 us of a search of 2 to 14 ms
@@ -25,6 +25,7 @@ SPIN_S = 50e-6
 BUSY_S = 20e-3
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
+LOOKS = 64  # at a word, between two questions to the driver: some 5 us
 THREAD = "clgraph-wait"
 # One for each part of this process that has threads of Python at work beside the one that waits.
 _sharing: set[object] = set()
@@ -93,6 +94,39 @@ def wait(
         (queue or event.command_queue).flush()
     for event in pending:
         _finish(event, limit_s)
+
+
+def wait_for_word(words: memoryview, place: int, value: int, event: cl.Event) -> bool:
+    """Wait until a kernel has written a word to host memory, answering Ctrl-C meanwhile.
+
+    Parameters
+    ----------
+    words : memoryview
+        Of host memory.
+    place, value : int
+        Which word, and what it becomes.
+    event : pyopencl.Event
+        Of the launch that writes it; it may not have ended when the word is there.
+
+    Returns
+    -------
+    bool
+        False if the launch has ended and the word is not there.
+
+    Raises
+    ------
+    ClgraphError, KeyboardInterrupt
+        As of `wait`.
+    """
+    start = time.perf_counter()
+    while not _sharing:
+        for _ in range(LOOKS):
+            if words[place] == value:
+                return True
+        if int(event.command_execution_status) <= 0 or time.perf_counter() - start > BUSY_S:
+            break
+    _finish(event, None)
+    return words[place] == value
 
 
 def _finish(event: cl.Event, limit_s: float | None) -> None:

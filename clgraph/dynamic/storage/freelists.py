@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, Mirror
+from clgraph.device import Memory, mirror
 from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Allocation, Device, Mirror
 
 __all__ = ["SLOT_WORDS", "WORDS", "FreeLists", "Outcome"]
 
@@ -149,7 +149,7 @@ class FreeLists:
             memory.upload("free_blocks", held),
             memory.upload("free_lists", np.concatenate([firsts, rooms]).astype(np.uint32)),
             control,
-            Mirror(device, control, 0, CONTROL_WORDS),
+            mirror(device, control, 0, CONTROL_WORDS),
             0,
             firsts,
             rooms,

@@ -112,10 +112,11 @@ class Changing(Contents):
         """Whether a batch is to be brought in by one launch that changes the rows it touches."""
         held = self._held
         store = held.store
-        followed = any(state is not None for state in held.states.values())
         possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
-        if not possible or regime == "rewrite" or followed:
+        if not possible or regime == "rewrite":
             return False
+        if held.states and any(state is not None for state in held.states.values()):
+            return False  # they want to know what changed
         if regime == "rows":
             return True
         too_many = count >= held.updater.in_place.too_many_from
@@ -164,7 +165,8 @@ class Changing(Contents):
         return step(steps, *held, batch, way, key_bits(held[0].n))
 
     def _check_narrow(self, store: Store) -> None:
-        if self._updater.offset == np.uint32 and store.entries > MOST_NARROW:
+        # The number first: to compare types takes longer than all else here.
+        if store.entries > MOST_NARROW and self._updater.offset == np.uint32:
             raise InvalidGraphError(
                 f"the graph has grown to blocks of {store.entries} entries, beyond what 32 bits "
                 "count; make another DynamicGraph of to_graph(), which then takes 64."

@@ -40,7 +40,6 @@ SCATTER, PROCESS, COMMIT = 1, 2, 4
 # Places of the kernel's arguments that are others in every batch: its stage, the counts to write,
 # both ends and which way; and the first of the values of fields, each before its pool.
 STAGE_AT, PARITY_AT, ENDS_AT, JOINS_AT, VALUES_AT = 0, 3, 4, 11, 25
-CHANGING = (STAGE_AT, PARITY_AT, ENDS_AT, ENDS_AT + 1, JOINS_AT)
 STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
 KEY_BYTES = 12  # of a key and where its row's begin; beside them an offset
 BESIDE_BYTES = 2048  # of local memory, for all else: counts of blocks by size, most of it
@@ -132,6 +131,8 @@ class InPlace:
             "at_once": 1 if device.traits.lanes == 1 else MOVED_AT_ONCE,
             "words": WORDS,
         }
+        values = range(VALUES_AT, VALUES_AT + 2 * len(fields), 2)
+        self._changing = (STAGE_AT, PARITY_AT, ENDS_AT, ENDS_AT + 1, JOINS_AT, *values)
         self.work = Workspace(device, growing=True)
         self._filled: Allocation | None = None
         self._kernel: Kernel | None = None
@@ -224,8 +225,7 @@ class InPlace:
         kernel, u4 = self._kernel, self._number
         assert kernel is not None  # noqa: S101 (groups has built it)
         args, stamp = self._arguments(batch)
-        values = range(VALUES_AT, VALUES_AT + 2 * len(batch.store.pools) - 2, 2)
-        places = (*CHANGING, *values)
+        places = self._changing
         size = self._groups * self._group_size
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)

@@ -42,9 +42,10 @@ class Posted(Mirror):
             "post_words"
         )
         address = np.uint64(self.words.ctypes.data)
-        self._arguments = (source, np.uint32(first), np.uint32(count), address)
+        self._arguments = (self._source, np.uint32(first), np.uint32(count), address)
+        self._bound = ((STAMP_AT,), object())
         self._box = memoryview(self._pinned.array)
-        self._stamp = 0
+        self._stamp = int(self._box[count])
 
     def refresh(self, beside: Mirror | None = None) -> None:
         """Have the words posted after everything that was enqueued before, and wait for them.
@@ -64,7 +65,7 @@ class Posted(Mirror):
             *self._arguments,
             np.uint32(stamp),
             observed=False,
-            bound=((STAMP_AT,), self),
+            bound=self._bound,
         )
         self._queue.flush()
         if not wait_for_word(self._box, len(self.words), stamp, event):

@@ -1,0 +1,119 @@
+"""Batches whose counts a kernel posts, and the same by copies and by rewriting: three ways, one graph."""
+
+import importlib
+
+import numpy as np
+import pytest
+from dynamic.dynamic_reference import Reference, check
+
+import clgraph as cg
+from clgraph.device import Memory, Mirror
+from clgraph.device.memory.posted import Posted
+
+freelists = importlib.import_module("clgraph.dynamic.storage.freelists")
+COUNTS = ("given", "repeated", "new", "present", "gone", "absent")
+
+
+def counted(result):
+    return {name: getattr(result, name) for name in COUNTS}
+
+
+def odd_batches(rng, n):
+    """Batches that are everything but usual, of ids that may be beyond the vertices."""
+    loops = np.arange(n)
+    hub = np.full(3 * n, 2), np.arange(3 * n) % n
+    yield loops, loops
+    yield np.full(40, 1), np.full(40, 5)  # one edge forty times
+    yield hub  # a row of everything, three times each: blocks of every size
+    yield hub[::-1]
+    yield np.array([n - 1]), np.array([0])
+    yield rng.integers(0, n, 400), np.zeros(400, int)
+    yield np.array([n + 2, 0]), np.array([1, n + 2])
+    yield np.zeros(0, int), np.zeros(0, int)
+    for count in (3, 30, 300, 900):
+        yield rng.integers(0, n, count), rng.integers(0, n, count)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("on_device", [True, False])
+def test_three_ways_hold_the_same(any_device, directed, on_device, monkeypatch):
+    rng = np.random.default_rng(5)
+    n = 60
+    monkeypatch.setattr(freelists, "mirror", Posted)
+    posted = cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
+    posted.insert_edges([0], [1], [1.0], regime="rows")
+    monkeypatch.setattr(freelists, "mirror", Mirror)
+    copied = cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
+    copied.insert_edges([0], [1], [1.0], regime="rows")
+    rewritten = cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
+    rewritten.insert_edges([0], [1], [1.0], regime="rewrite")
+    reference = Reference(n, directed)
+    reference.insert(*np.array([[0], [1]]), np.array([1.0]))
+    memory = Memory(any_device)
+
+    def ends_of(*ends):
+        if not on_device or not len(ends[0]):
+            return ends
+        return tuple(memory.upload("ends", ids.astype(np.uint32)) for ids in ends)
+
+    monkeypatch.setattr(freelists, "mirror", Posted)
+    for _ in range(2):
+        for src, dst in odd_batches(rng, n):
+            values = rng.integers(1, 99, len(src)).astype(np.float32)
+            inserted = reference.insert(src, dst, values)
+            for graph, regime in ((posted, "rows"), (copied, "rows"), (rewritten, "rewrite")):
+                if graph is copied:
+                    monkeypatch.setattr(freelists, "mirror", Mirror)
+                found = counted(graph.insert_edges(*ends_of(src, dst), values, regime=regime))
+                monkeypatch.setattr(freelists, "mirror", Posted)
+                assert {name: found[name] for name in inserted} == inserted
+                check(graph, reference)
+            some = rng.permutation(len(src))[: len(src) // 2 + 1]
+            u, v = np.append(src[some], n + 9), np.append(dst[some], 0)
+            removed = reference.delete(u, v)
+            for graph, regime in ((posted, "rows"), (copied, "rows"), (rewritten, "rewrite")):
+                if graph is copied:
+                    monkeypatch.setattr(freelists, "mirror", Mirror)
+                found = counted(graph.delete_edges(*ends_of(u, v), regime=regime))
+                monkeypatch.setattr(freelists, "mirror", Posted)
+                assert {name: found[name] for name in removed} == removed
+                check(graph, reference)
+    assert type(posted._store.blocks.mirror) is Posted
+    assert type(copied._store.blocks.mirror) is Mirror
+
+
+def test_a_steady_batch_is_two_launches_and_no_copy(any_device, monkeypatch):
+    monkeypatch.setattr(freelists, "mirror", Posted)
+    native = importlib.import_module("clgraph.device.native")
+    held = cg.generate.random(500, 8, seed=1)
+    graph = cg.DynamicGraph(
+        cg.Graph(held.indptr, held.indices, directed=True), device=any_device
+    )
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 500, (2, 200))
+    fresh = ~graph.has_edges(src, dst)
+    ends = [Memory(any_device).upload("ends", x[fresh].astype(np.uint32)) for x in (src, dst)]
+    for call in (graph.insert_edges, graph.delete_edges) * 2:  # until there are blocks enough
+        call(*ends, regime="rows")
+    enqueued = []
+    for kind in ("KernelHandle", "ReadHandle"):
+        owner = getattr(native, kind)
+        real = owner.enqueue
+
+        def noted(*args, real=real, kind=kind):
+            enqueued.append(kind)
+            return real(*args)
+
+        monkeypatch.setattr(owner, "enqueue", noted)
+    assert graph.insert_edges(*ends, regime="rows").new > 0
+    stages = 1 if graph._updater.in_place.together else 3
+    assert enqueued == ["KernelHandle"] * (stages + 1)
+
+
+def test_times_wait_for_the_end(any_device, monkeypatch):
+    """Counts may be there before the driver says that the launch has ended."""
+    monkeypatch.setattr(freelists, "mirror", Posted)
+    graph = cg.DynamicGraph(n=50, device=any_device)
+    for count in range(1, 40):
+        result = graph.insert_edges([count], [count - 1], regime="rows")
+        assert result.kernel_ms > 0

@@ -30,6 +30,7 @@ ${find.functions()}
 % endfor
 #define BOX ${box}u         // most keys of a box
 #define LEAST ${least}u     // entries of the smallest block
+#define FEW 64u             // keys that are ranked sooner than sorted in steps
 #define NOWHERE (~(offset_t)0)
 #define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
 #define TARGET(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
@@ -107,13 +108,18 @@ void update_rows(
         for (uint b = (uint)get_group_id(0); b < boxes && !stopped; b += (uint)get_num_groups(0)) {
             const uint given = filled[b];
             if (given == 0u) continue;
+            uint share = 0u;
+            // Not looked at before the keys are sorted.
+            if (lid == 0u) share = atomic_add(SPOT(parity, SHARED), given);
             uint size = 1u;
             while (size < given) size <<= 1;
             for (uint i = lid; i < size; i += GROUP_SIZE) keys[i] = i < given ? boxed[(ulong)b * stride + i] : ~0ul;
             barrier(CLK_LOCAL_MEM_FENCE);
-            ${sorting.bitonic("keys", "size")}
-            uint share = 0u;
-            if (lid == 0u) share = atomic_add(SPOT(parity, SHARED), given);
+            if (given <= min(FEW, (uint)GROUP_SIZE)) {
+                ${sorting.ranked("keys", "given")}
+            } else {
+                ${sorting.bitonic("keys", "size")}
+            }
             share = group_broadcast(share, 0u);
             __global row_t *const mine = rows + share;
             __global uint *const place = places + share;

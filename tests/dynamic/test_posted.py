@@ -86,9 +86,7 @@ def test_a_steady_batch_is_two_launches_and_no_copy(any_device, monkeypatch):
     monkeypatch.setattr(freelists, "mirror", Posted)
     native = importlib.import_module("clgraph.device.native")
     held = cg.generate.random(500, 8, seed=1)
-    graph = cg.DynamicGraph(
-        cg.Graph(held.indptr, held.indices, directed=True), device=any_device
-    )
+    graph = cg.DynamicGraph(cg.Graph(held.indptr, held.indices, directed=True), device=any_device)
     rng = np.random.default_rng(3)
     src, dst = rng.integers(0, 500, (2, 200))
     fresh = ~graph.has_edges(src, dst)

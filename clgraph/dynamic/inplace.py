@@ -241,7 +241,7 @@ class InPlace:
             args[place] = args[WHAT_AT]  # the arrays of a batch are its owner's
 
     def _arguments(self, batch: InPlaceBatch) -> tuple[list[Argument], object]:
-        """Give what the kernel takes for a batch, and a stamp of all that is the same in the next."""
+        """Give what the kernel takes for a batch, and a stamp of what stays the same."""
         shape, store, lists, u4 = batch.shape, batch.store, batch.lists, self._number
         assert self._scratch is not None  # noqa: S101 (prepare has taken it)
         scratch, fields = self._scratch[1], store.pools[1:]

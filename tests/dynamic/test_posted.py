@@ -1,4 +1,4 @@
-"""Batches whose counts a kernel posts, and the same by copies and by rewriting: three ways, one graph."""
+"""Batches whose counts a kernel posts, beside the same by copies and by rewriting."""
 
 import importlib
 
@@ -39,47 +39,34 @@ def odd_batches(rng, n):
 def test_three_ways_hold_the_same(any_device, directed, on_device, monkeypatch):
     rng = np.random.default_rng(5)
     n = 60
-    monkeypatch.setattr(freelists, "mirror", Posted)
-    posted = cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
-    posted.insert_edges([0], [1], [1.0], regime="rows")
-    monkeypatch.setattr(freelists, "mirror", Mirror)
-    copied = cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
-    copied.insert_edges([0], [1], [1.0], regime="rows")
-    rewritten = cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
-    rewritten.insert_edges([0], [1], [1.0], regime="rewrite")
-    reference = Reference(n, directed)
-    reference.insert(*np.array([[0], [1]]), np.array([1.0]))
     memory = Memory(any_device)
+    ways = {"posted": (Posted, "rows"), "copied": (Mirror, "rows"), "rewritten": (None, "rewrite")}
+    graphs = {
+        name: cg.DynamicGraph(n=n, directed=directed, weights="f4", device=any_device)
+        for name in ways
+    }
+    reference = Reference(n, directed)
 
-    def ends_of(*ends):
-        if not on_device or not len(ends[0]):
-            return ends
-        return tuple(memory.upload("ends", ids.astype(np.uint32)) for ids in ends)
+    def all_do(call, src, dst, *values):
+        """Have all of them bring in a batch, and compare what they count and hold."""
+        wanted = getattr(reference, call)(src, dst, *values)
+        ends = (src, dst)
+        if on_device and len(src):
+            ends = tuple(memory.upload("ends", ids.astype(np.uint32)) for ids in ends)
+        for name, (kind, regime) in ways.items():
+            monkeypatch.setattr(freelists, "mirror", kind)
+            graph = graphs[name]
+            found = counted(getattr(graph, f"{call}_edges")(*ends, *values, regime=regime))
+            assert {count: found[count] for count in wanted} == wanted, name
+            check(graph, reference)
 
-    monkeypatch.setattr(freelists, "mirror", Posted)
     for _ in range(2):
         for src, dst in odd_batches(rng, n):
-            values = rng.integers(1, 99, len(src)).astype(np.float32)
-            inserted = reference.insert(src, dst, values)
-            for graph, regime in ((posted, "rows"), (copied, "rows"), (rewritten, "rewrite")):
-                if graph is copied:
-                    monkeypatch.setattr(freelists, "mirror", Mirror)
-                found = counted(graph.insert_edges(*ends_of(src, dst), values, regime=regime))
-                monkeypatch.setattr(freelists, "mirror", Posted)
-                assert {name: found[name] for name in inserted} == inserted
-                check(graph, reference)
+            all_do("insert", src, dst, rng.integers(1, 99, len(src)).astype(np.float32))
             some = rng.permutation(len(src))[: len(src) // 2 + 1]
-            u, v = np.append(src[some], n + 9), np.append(dst[some], 0)
-            removed = reference.delete(u, v)
-            for graph, regime in ((posted, "rows"), (copied, "rows"), (rewritten, "rewrite")):
-                if graph is copied:
-                    monkeypatch.setattr(freelists, "mirror", Mirror)
-                found = counted(graph.delete_edges(*ends_of(u, v), regime=regime))
-                monkeypatch.setattr(freelists, "mirror", Posted)
-                assert {name: found[name] for name in removed} == removed
-                check(graph, reference)
-    assert type(posted._store.blocks.mirror) is Posted
-    assert type(copied._store.blocks.mirror) is Mirror
+            all_do("delete", np.append(src[some], n + 9), np.append(dst[some], 0))
+    assert type(graphs["posted"]._store.blocks.mirror) is Posted
+    assert type(graphs["copied"]._store.blocks.mirror) is Mirror
 
 
 def test_a_steady_batch_is_two_launches_and_no_copy(any_device, monkeypatch):

@@ -44,7 +44,7 @@ class Posted(Mirror):
         address = np.uint64(self.words.ctypes.data)
         self._arguments = (self._source, np.uint32(first), np.uint32(count), address)
         self._bound = ((STAMP_AT,), object())
-        self._box = memoryview(self._pinned.array)
+        self._box = self._pinned.array.data
         self._stamp = int(self._box[count])
 
     def refresh(self, beside: Mirror | None = None) -> None:

@@ -82,6 +82,11 @@ class Outcome:
         """Have the batch not done: it was not brought in, whatever the device says."""
         self._counts[WORDS["DONE"]] = 0
 
+    def count(self, lists: FreeLists) -> FreeLists:
+        """Tell lists that follow a batch what it left; gives them back."""
+        lists.tops, lists.rounds = self.tops, self.rounds
+        return lists
+
     @property
     def moved(self) -> int:
         """Entries that were copied to other blocks."""
@@ -177,6 +182,10 @@ class FreeLists:
 
     def after(self, outcome: Outcome) -> FreeLists:
         """Give what they are after a batch."""
+        return outcome.count(self.following())
+
+    def following(self) -> FreeLists:
+        """Give what they are after a batch, but for its counts, which are those of now."""
         return FreeLists(
             self.arrays,
             self.handles,
@@ -186,8 +195,8 @@ class FreeLists:
             1 - self.parity,
             self.firsts,
             self.rooms,
-            outcome.tops,
-            outcome.rounds,
+            self.tops,
+            self.rounds,
         )
 
     def enlarged(self, outcome: Outcome, least_slots: int) -> FreeLists:

@@ -135,19 +135,20 @@ class Changing(Contents):
             )
             if not edges.count:
                 return UpdateResult(given, absent=edges.outside)
-            outcome = self._in_place(
+            found = self._in_place(
                 steps, edges, store, vertex_fields, carried, joins=joins, both=not self.directed
             )
-            if outcome is None:
+            if found is None:
                 return None
+            outcome, result = found
             if not outcome["STATUS"]:
                 break
             edges = replace(edges, largest=outcome["LARGEST"])
         self._check_narrow(self._store)
         different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
         others = different - wanted
-        return UpdateResult(
-            given,
+        return result.filled(
+            given=given,
             repeated=edges.count - different,
             new=wanted if joins else 0,
             present=others if joins else 0,
@@ -260,7 +261,4 @@ def _steps_of(place: Place) -> tuple[np.uint32, np.uint32]:
 
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    # The result is nobody else's yet, and replace() takes longer than a launch.
-    object.__setattr__(result, "logs", steps)
-    object.__setattr__(result, "total_ms", 1e3 * (time.perf_counter() - began))
-    return result
+    return result.filled(logs=steps, total_ms=1e3 * (time.perf_counter() - began))

@@ -12,12 +12,14 @@ void post_words(
     const uint first,                       // of those that are posted
     const uint count,
     const ulong box,                        // address in host memory of [count + 1] words, out
-    const uint stamp)                       // what the last of these becomes
+    __global uint *posts)                   // [1] in/out: launches so far, which the last of these becomes
 {
     volatile __global uint *const posted = (volatile __global uint *)box;
     for (uint i = (uint)get_local_id(0); i < count; i += ${group_size}u) posted[i] = words[first + i];
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
+        const uint stamp = posts[0] + 1u;
+        posts[0] = stamp;
         fence_system();
         store_release_system(posted + count, stamp);
     }

@@ -84,18 +84,23 @@ def test_a_steady_batch_is_two_launches_and_no_copy(any_device, monkeypatch):
     for call in (graph.insert_edges, graph.delete_edges) * 2:  # until there are blocks enough
         call(*ends, regime="rows")
     enqueued = []
-    for kind in ("KernelHandle", "ReadHandle"):
+    for kind, name in (
+        ("KernelHandle", "enqueue"),
+        ("KernelHandle", "enqueue_unseen"),
+        ("ReadHandle", "enqueue"),
+    ):
         owner = getattr(native, kind)
-        real = owner.enqueue
+        real = getattr(owner, name)
 
-        def noted(*args, real=real, kind=kind):
-            enqueued.append(kind)
+        def noted(*args, real=real, call=(kind, name)):
+            enqueued.append(call)
             return real(*args)
 
-        monkeypatch.setattr(owner, "enqueue", noted)
+        monkeypatch.setattr(owner, name, noted)
     assert graph.insert_edges(*ends, regime="rows").new > 0
     stages = 1 if graph._updater.in_place.together else 3
-    assert enqueued == ["KernelHandle"] * (stages + 1)
+    launches = [("KernelHandle", "enqueue")] * stages
+    assert enqueued == [*launches, ("KernelHandle", "enqueue_unseen")]
 
 
 def test_times_wait_for_the_end(monkeypatch):

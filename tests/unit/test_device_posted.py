@@ -4,10 +4,9 @@ import gc
 import importlib
 
 import numpy as np
-import pyopencl as cl
 import pytest
 
-from clgraph.device import Memory, Mirror, mirror, wait
+from clgraph.device import Memory, Mirror, mirror
 from clgraph.device.memory.posted import Posted
 from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, wait_for_word
 
@@ -18,18 +17,6 @@ waiting = importlib.import_module("clgraph.device.waiting")
 @pytest.fixture
 def held(any_device):
     return Memory(any_device).upload("held", np.arange(600, dtype=np.uint32))
-
-
-class Ended:
-    """An event whose command has ended, or has so after some questions."""
-
-    def __init__(self, after=0, status=0):
-        self.asked, self.after, self.status = 0, after, status
-
-    @property
-    def command_execution_status(self):
-        self.asked += 1
-        return self.status if self.asked > self.after else 1
 
 
 def no_copies(monkeypatch):
@@ -53,6 +40,7 @@ def test_the_stamp_begins_anew(held, any_device, monkeypatch):
     no_copies(monkeypatch)
     seen = Posted(any_device, held, 0, 3)
     seen._stamp = 2**32 - 2
+    seen._posts.write(np.full(1, seen._stamp, np.uint32))
     for value in (7, 8, 9):
         held.write(np.full(1, value, np.uint32))
         seen.refresh()
@@ -68,18 +56,20 @@ def test_it_holds_what_it_looks_at(held, any_device):
 
 
 def test_words_that_do_not_come_are_copied(held, any_device, monkeypatch):
+    """And how many posts there were is found out from what the device says."""
     seen = Posted(any_device, held, 1, 3)
     seen.refresh()
     held.clear().wait()
-    launched = []
-
-    def nothing(*_, **__):
-        launched.append(1)
-        return cl.enqueue_marker(any_device.queue)
-
-    monkeypatch.setattr(seen._kernel, "launch", nothing)
+    asked = []
+    with monkeypatch.context() as patch:
+        patch.setattr(waiting, "BUSY_S", 0.01)
+        patch.setattr(seen._kernel, "again", lambda: asked.append(1))
+        seen.refresh()
+    assert (asked, seen.words.tolist()) == ([1], [0, 0, 0])
+    no_copies(monkeypatch)
+    held.write(np.arange(600, dtype=np.uint32))
     seen.refresh()
-    assert (launched, seen.words.tolist()) == ([1], [0, 0, 0])
+    assert seen.words.tolist() == [1, 2, 3]
 
 
 def test_two_mirrors_are_still_refreshed_together(held, any_device):
@@ -93,30 +83,33 @@ def test_whether_a_kernel_posts_is_a_trait_of_the_device(held, any_device):
     assert type(mirror(any_device, held, 0, 3)) is Mirror
 
 
-def test_a_word_that_is_there_is_not_asked_about():
-    event = Ended()
-    assert wait_for_word(memoryview(np.array([1, 5], np.uint32)), 1, 5, event)
-    assert event.asked == 0
+class Queue:
+    """A queue whose kernels get on when it is flushed."""
+
+    def __init__(self, flushed=lambda: None):
+        self.flushes, self.flushed = 0, flushed
+
+    def flush(self):
+        self.flushes += 1
+        self.flushed()
 
 
-def test_a_word_may_come_with_the_end():
+def test_a_word_that_is_there_needs_no_driver():
+    queue = Queue()
+    assert wait_for_word(np.array([1, 5], np.uint32).data, 1, 5, queue)
+    assert queue.flushes == 0
+
+
+def test_a_driver_may_have_to_be_told():
     words = np.zeros(2, np.uint32)
-
-    class Writing(Ended):
-        @property
-        def command_execution_status(self):
-            words[1] = 5
-            return 0
-
-    assert wait_for_word(memoryview(words), 1, 5, Writing())
-    words[:] = 0
-    assert not wait_for_word(memoryview(words), 1, 5, Ended(after=3))
+    queue = Queue(lambda: words.fill(5))
+    assert wait_for_word(words.data, 1, 5, queue)
+    assert queue.flushes == 1
 
 
-def test_a_command_that_failed_is_said():
-    words = memoryview(np.zeros(2, np.uint32))
-    with pytest.raises(waiting.ClgraphError, match="OpenCL error -5"):
-        wait_for_word(words, 1, 5, Ended(after=2, status=-5))
+def test_a_word_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(waiting, "BUSY_S", 0.01)
+    assert not wait_for_word(np.zeros(2, np.uint32).data, 1, 5, Queue())
 
 
 def test_a_wait_can_be_left(held, any_device, monkeypatch):
@@ -138,20 +131,16 @@ def test_a_wait_can_be_left(held, any_device, monkeypatch):
 
 
 def test_the_interpreter_is_left_to_others(held, any_device):
-    class Blind:
-        """Words that nobody may look at before the launch has ended."""
-
-        def __getitem__(self, place):
-            assert event.asked > 0
-            return 5
-
-    event, own = Ended(), object()
+    seen, own = Posted(any_device, held, 0, 3), object()
+    held.write(np.full(1, 9, np.uint32))
     share_the_interpreter(own)
     try:
-        assert wait_for_word(Blind(), 1, 5, event)
+        assert not wait_for_word(np.full(2, 5, np.uint32).data, 1, 5, Queue())
+        seen.refresh()
     finally:
         keep_the_interpreter(own)
-    seen = Posted(any_device, held, 0, 3)
-    seen.refresh()
-    wait(cl.enqueue_marker(any_device.queue))
-    assert seen.words.tolist() == [0, 1, 2]
+    assert seen.words.tolist() == [9, 1, 2]
+    for value in (10, 11):
+        held.write(np.full(1, value, np.uint32))
+        seen.refresh()
+        assert seen.words.tolist() == [value, 1, 2]

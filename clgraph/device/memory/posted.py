@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device.forks import check_process
+from clgraph.device.memory.allocator import Memory
 from clgraph.device.memory.mirror import Mirror
 from clgraph.device.programs.program import load
-from clgraph.device.waiting import wait_for_word
+from clgraph.device.waiting import wait, wait_for_word
 
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Posted", "mirror"]
 
 GROUP_SIZE = 256
-STAMP_AT = 4  # place of the kernel's argument that is another one in every launch
 STAMPS = 1 << 32
 
 
@@ -36,40 +36,30 @@ class Posted(Mirror):
 
     def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:
         super().__init__(device, source, first, count, beyond=1)
-        group_size = device.traits.group_of(GROUP_SIZE)
-        self._group_size = group_size
-        self._kernel = load(device, "primitives/post.cl", group_size=group_size).kernel(
-            "post_words"
-        )
-        address = np.uint64(self.words.ctypes.data)
-        self._arguments = (self._source, np.uint32(first), np.uint32(count), address)
-        self._bound = ((STAMP_AT,), object())
+        size = device.traits.group_of(GROUP_SIZE)
+        self._kernel = load(device, "primitives/post.cl", group_size=size).kernel("post_words")
         self._box = self._pinned.array.data
-        self._stamp = int(self._box[count])
+        # How many posts there were, by what the device says and by what was asked for.
+        self._posts = Memory(device).upload("posts", np.zeros(1, np.uint32))
+        address = np.uint64(self.words.ctypes.data)
+        numbers = (np.uint32(first), np.uint32(count), address)
+        wait(self._kernel.launch(size, size, self._source, *numbers, self._posts, observed=False))
+        self._stamp = 1
 
     def refresh(self, beside: Mirror | None = None) -> None:
         """Have the words posted after everything that was enqueued before, and wait for them.
 
         Parameters, Raises
-            As of a `Mirror`. The launch that posts them may not be known to have ended.
+            As of a `Mirror`. What was enqueued may not be known to have ended.
         """
-        if beside is not None:
-            super().refresh(beside)
-            return
-        check_process()
-        self._queue.flush()  # what was launched begins while this is enqueued
-        self._stamp = stamp = (self._stamp + 1) % STAMPS
-        event = self._kernel.launch(
-            self._group_size,
-            self._group_size,
-            *self._arguments,
-            np.uint32(stamp),
-            observed=False,
-            bound=self._bound,
-        )
-        self._queue.flush()
-        if not wait_for_word(self._box, len(self.words), stamp, event):
-            super().refresh()
+        if beside is None:
+            check_process()
+            self._stamp = stamp = (self._stamp + 1) % STAMPS
+            self._kernel.again()
+            if wait_for_word(self._box, len(self.words), stamp, self._queue):
+                return
+        super().refresh(beside)
+        self._stamp = self._box[len(self.words)]  # all posts came before
 
 
 def mirror(device: Device, source: Allocation, first: int, count: int) -> Mirror:

@@ -44,7 +44,8 @@ WORDS = {
     "DONE_CHANGED": 1,
     "DONE_REFUSED": 2,
 }
-SLOT_WORDS = WORDS["SLOT_WORDS"]
+SLOT_WORDS, LACKING = WORDS["SLOT_WORDS"], WORDS["LACKING"]
+TAKEN, TOPS = WORDS["TAKEN"], WORDS["TOPS"]
 LEAST_ROOM = 64
 BARRIER_WORDS, BARRIER_ROUND, BARRIER_FAILED = 96, 32, 64
 CONTROL_WORDS = WORDS["BARRIER"] + BARRIER_WORDS
@@ -61,16 +62,20 @@ class Outcome:
         Whether one of them waited for the others in vain.
     tops : uint32 array [CLASSES]
         Free blocks afterwards, if the batch came to its end.
+    words : uint32 array [SLOT_WORDS]
+        All counts; only where blocks were lacking are they there to stay.
     """
 
     __slots__ = ("_counts", "missed", "rounds", "tops", "words")
 
     def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
-        control = control.copy()  # the next batch's counts come to the same place
-        self.words = control[parity * SLOT_WORDS : (parity + 1) * SLOT_WORDS]
-        self._counts: list[int] = self.words[: WORDS["TAKEN"]].tolist()
-        next_tops = (1 - parity) * SLOT_WORDS + WORDS["TOPS"]
-        self.tops = control[next_tops : next_tops + CLASSES]
+        first, next_tops = parity * SLOT_WORDS, (1 - parity) * SLOT_WORDS + TOPS
+        self._counts: list[int] = control[first : first + TAKEN].tolist()
+        # Copies, since the next batch's counts come to the same place.
+        self.tops = control[next_tops : next_tops + CLASSES].copy()
+        self.words = control[first : first + SLOT_WORDS]
+        if self._counts[LACKING]:
+            self.words = self.words.copy()
         self.rounds: int = control.item(WORDS["BARRIER"] + BARRIER_ROUND)
         self.missed = control.item(WORDS["BARRIER"] + BARRIER_FAILED) != 0
 

@@ -183,12 +183,13 @@ class InPlace:
 
     def shape(self, keys: int, n: int) -> Shape | None:
         """How a batch of so many keys is shared out; None if it is too large for that."""
-        if self._last_shape[:2] != (keys, n):
+        last = self._last_shape
+        if last[0] != keys or last[1] != n:
             groups = self.groups
             if self.device.traits.is_cpu:
                 groups = min(groups, -(-keys // KEYS_AIMED_AT))
-            self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
-        return self._last_shape[2]
+            last = self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
+        return last[2]
 
     def prepare(self, shape: Shape) -> None:
         """Take the scratch memory for a batch."""

@@ -8,11 +8,12 @@ import numpy as np
 
 from clgraph.device import Memory, load
 from clgraph.device.waiting import wait
-from clgraph.engine.resident import resident
+from clgraph.engine.blocks import rows_in_blocks, rows_of
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
 __all__ = ["LOOKED_AT", "likely_parents"]
@@ -23,14 +24,18 @@ LOOKED_AT = 64
 
 
 def likely_parents(
-    graph: Graph, back: Graph, kept: int, device: Device, progress: Progress | None = None
+    graph: Graph | BlockRows,
+    back: Graph | BlockRows,
+    kept: int,
+    device: Device,
+    progress: Progress | None = None,
 ) -> Allocation:
     """Give the in-neighbours of most out-edges of each vertex, on a device.
 
     Parameters
     ----------
-    graph, back : Graph
-        What is searched, and its transpose, or itself where it is undirected.
+    graph, back : Graph or BlockRows
+        What is searched, and its transpose, or itself where it is undirected, as in blocks it is.
     kept : int
         How many of each vertex, at most `LOOKED_AT`.
     device : Device
@@ -56,12 +61,15 @@ def likely_parents(
     """
     held: dict[tuple[Device, int], Allocation] = graph.kept.setdefault(likely_parents, {})
     if (device, kept) not in held:
-        rows, in_rows = (resident(which, device, progress) for which in (graph, back))
+        rows, in_rows = (rows_of(which, device, progress) for which in (graph, back))
+        blocks = rows_in_blocks(graph)
         likely = Memory(device).allocate("likely", graph.n * kept, np.uint32)
         group = min(64, device.traits.max_group_size)
         wide = rows.indptr.dtype.itemsize == 8
-        program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept)
-        arrays = (rows.indptr, in_rows.indptr, in_rows.indices)
+        layout = "packed" if blocks is None else "blocks"
+        program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout=layout)
+        lengths = () if blocks is None else (blocks.store.used,)
+        arrays = (rows.indptr, *lengths, in_rows.indptr, in_rows.indices)
         size = device.traits.compute_units * ITEMS_PER_UNIT
         numbers = (np.uint32(graph.n), np.uint32(LOOKED_AT))
         wait(program.kernel("bfs_likely").launch(size, group, *arrays, *numbers, likely))

@@ -1,9 +1,27 @@
-// The likeliest parents of each vertex: of its first in-neighbours, those with the most out-edges.
+// The likeliest parents of each vertex: of its first in-neighbours, those with the most out-edges${"," if counted else "."}
+% if counted:
+// as far as these lead to the vertices whose rows are here.
+% endif
 
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 
+% if counted:
+__kernel void bfs_in_neighbours(
+    __global const uint *restrict in_indices,       // [m]
+    const ulong m,
+    volatile __global uint *out_edges)              // [vertices of the graph] in/out, 0 on entry
+{
+    for (ulong e = get_global_id(0); e < m; e += get_global_size(0)) atomic_inc(&out_edges[in_indices[e]]);
+}
+
+% endif
 __kernel void bfs_likely(
+    % if counted:
+    __global const uint *restrict out_edges,        // [vertices of the graph]
+    const uint first,                               // vertex of the graph that is 0 here
+    % else:
     __global const offset_t *restrict indptr,       // [n + 1]
+    % endif
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,       // [m]
     const uint n,
@@ -14,12 +32,12 @@ __kernel void bfs_likely(
         const offset_t row_begin = in_indptr[v], row_end = in_indptr[v + 1];
         const uint degree = (uint)min(row_end - row_begin, (offset_t)most);
         % for k in range(kept):
-        uint best${k} = v;
+        uint best${k} = ${"first + v" if counted else "v"};
         offset_t edges${k} = 0;
         % endfor
         for (uint rank = 0; rank < degree; ++rank) {
             uint u = in_indices[row_begin + rank];
-            offset_t edges = indptr[u + 1] - indptr[u];
+            offset_t edges = ${"out_edges[u]" if counted else "indptr[u + 1] - indptr[u]"};
             % for k in range(kept):
             if (edges > edges${k}) {
                 const uint less = best${k};

@@ -23,7 +23,7 @@ from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import Peeling
 from clgraph.algorithms.truss.tightening import Tightening
-from clgraph.cluster.ranks.comm import Together
+from clgraph.cluster.ranks.together import Together
 from clgraph.device import Memory
 from clgraph.engine.resident import resident
 from clgraph.engine.strategies.balance import BALANCERS

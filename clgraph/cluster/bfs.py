@@ -16,8 +16,9 @@ from clgraph.cluster.mailboxes import MailboxExchange
 from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
-from clgraph.cluster.ranks.comm import Communicator, Program, Together, run
+from clgraph.cluster.ranks.comm import Communicator, Program, run
 from clgraph.cluster.ranks.over_mpi import world
+from clgraph.cluster.ranks.together import Together
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
 from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking

@@ -23,7 +23,7 @@ POCL = pytest.mark.runtimes("pocl")
 RANKS = [pytest.param(p, marks=[pytest.mark.slow] * (p not in (1, 3, 5))) for p in range(1, 9)]
 NAMES = (
     *("one-vertex", "one-self-loop", "no-edges", "one-edge", "one-way-path", "star"),
-    *("two-components", "parallel-edges", "isolated-vertices", "last-vertex-only"),
+    *("two-components", "parallel-edges", "isolated-vertices", "last-vertex-only", "clique"),
 )
 REAL = ("classic-karate", "wiki-vote")
 COSTS = (0, 300, 1 << 40)  # of a message, in bytes: straight, either, rounds

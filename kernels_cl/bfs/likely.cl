@@ -1,16 +1,39 @@
-// The likeliest parents of each vertex: of its first in-neighbours, those with the most out-edges.
+// The likeliest parents of each vertex: of its first in-neighbours, those with the most out-edges${"," if layout == "part" else "."}
+% if layout == "part":
+// as far as these lead to the vertices whose rows are here.
+% endif
 
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
-% if layout == "blocks":
+% if layout == "part":
+#define OUT_EDGES(v) ((offset_t)out_edges[v])
+% elif layout == "blocks":
 #define OUT_EDGES(v) ((offset_t)row_lengths[v])
-#define IN_EDGES(v) OUT_EDGES(v)        // each edge is there in both directions
 % else:
 #define OUT_EDGES(v) (indptr[(v) + 1] - indptr[v])
+% endif
+% if layout == "blocks":
+#define IN_EDGES(v) OUT_EDGES(v)        // each edge is there in both directions
+% else:
 #define IN_EDGES(v) (in_indptr[(v) + 1] - in_indptr[v])
 % endif
 
+% if layout == "part":
+__kernel void bfs_in_neighbours(
+    __global const uint *restrict in_indices,       // [m]
+    const ulong m,
+    volatile __global uint *out_edges)              // [vertices of the graph] in/out, 0 on entry
+{
+    for (ulong e = get_global_id(0); e < m; e += get_global_size(0)) atomic_inc(&out_edges[in_indices[e]]);
+}
+
+% endif
 __kernel void bfs_likely(
+% if layout == "part":
+    __global const uint *restrict out_edges,        // [vertices of the graph]
+    const uint first,                               // vertex of the graph that is 0 here
+% else:
     __global const offset_t *restrict indptr,       // [n + 1], in blocks [n]
+% endif
 % if layout == "blocks":
     __global const uint *restrict row_lengths,      // [n]
 % endif
@@ -24,7 +47,7 @@ __kernel void bfs_likely(
         const offset_t row_begin = in_indptr[v];
         const uint degree = (uint)min(IN_EDGES(v), (offset_t)most);
         % for k in range(kept):
-        uint best${k} = v;
+        uint best${k} = ${"first + v" if layout == "part" else "v"};
         offset_t edges${k} = 0;
         % endfor
         for (uint rank = 0; rank < degree; ++rank) {

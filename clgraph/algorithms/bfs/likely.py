@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
-__all__ = ["LOOKED_AT", "likely_parents"]
+__all__ = ["LOOKED_AT", "likely_among", "likely_parents"]
 
 ITEMS_PER_UNIT = 2048
 # In-neighbours of a vertex that are looked at, the first ones.
@@ -64,14 +64,65 @@ def likely_parents(
         rows, in_rows = (rows_of(which, device, progress) for which in (graph, back))
         blocks = rows_in_blocks(graph)
         likely = Memory(device).allocate("likely", graph.n * kept, np.uint32)
-        group = min(64, device.traits.max_group_size)
         wide = rows.indptr.dtype.itemsize == 8
         layout = "packed" if blocks is None else "blocks"
         program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout=layout)
         lengths = () if blocks is None else (blocks.store.used,)
         arrays = (rows.indptr, *lengths, in_rows.indptr, in_rows.indices)
-        size = device.traits.compute_units * ITEMS_PER_UNIT
         numbers = (np.uint32(graph.n), np.uint32(LOOKED_AT))
-        wait(program.kernel("bfs_likely").launch(size, group, *arrays, *numbers, likely))
+        kernel = program.kernel("bfs_likely")
+        wait(kernel.launch(*_sizes(device), *arrays, *numbers, likely))
         held[device, kept] = likely
     return held[device, kept]
+
+
+def likely_among(
+    in_indptr: Allocation, in_indices: Allocation, first: int, n: int, kept: int, device: Device
+) -> Allocation:
+    """Give the same of the vertices of a part, by the out-edges that lead to these.
+
+    Parameters
+    ----------
+    in_indptr, in_indices : Allocation
+        In-edges of the part's vertices; sources are numbered as in the whole graph.
+    first : int
+        Number of the part's first vertex in the whole graph.
+    n : int
+        Vertices of the whole graph.
+    kept : int
+        How many of each vertex.
+    device : Device
+        Where, with the queue that is to have it.
+
+    Returns
+    -------
+    Allocation
+        uint32, as of `likely_parents`, numbered as in the whole graph.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If that, and beside it for a while 4 bytes for each vertex of the graph, do not fit.
+
+    Notes
+    -----
+    A part knows the degrees of its own vertices only; of the edges of others about as large a share
+    leads here as of all, and edges that do not are of no use here.
+    """
+    memory, count = Memory(device), in_indptr.count - 1
+    likely = memory.allocate("likely", count * kept, np.uint32)
+    out_edges = memory.allocate("out_edges", n, np.uint32)
+    out_edges.clear()
+    wide = in_indptr.dtype.itemsize == 8
+    program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout="part")
+    sizes, m = _sizes(device), np.uint64(in_indices.count)
+    program.kernel("bfs_in_neighbours", device).launch(*sizes, in_indices, m, out_edges)
+    numbers = (np.uint32(count), np.uint32(LOOKED_AT))
+    arrays = (out_edges, np.uint32(first), in_indptr, in_indices)
+    wait(program.kernel("bfs_likely", device).launch(*sizes, *arrays, *numbers, likely))
+    return likely
+
+
+def _sizes(device: Device) -> tuple[int, int]:
+    group = min(64, device.traits.max_group_size)
+    return device.traits.compute_units * ITEMS_PER_UNIT, group

@@ -15,7 +15,7 @@ from clgraph.dynamic.contents import Contents
 from clgraph.dynamic.maintained.following import Change
 from clgraph.dynamic.parts import Batch, Steps
 from clgraph.dynamic.regime import REGIMES, Costs, costs_of
-from clgraph.dynamic.result import UpdateResult
+from clgraph.dynamic.result import UpdateResult, filled
 from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
@@ -147,7 +147,8 @@ class Changing(Contents):
         self._check_narrow(self._store)
         different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
         others = different - wanted
-        return result.filled(
+        return filled(
+            result,
             given=given,
             repeated=edges.count - different,
             new=wanted if joins else 0,
@@ -261,4 +262,4 @@ def _steps_of(place: Place) -> tuple[np.uint32, np.uint32]:
 
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    return result.filled(logs=steps, total_ms=1e3 * (time.perf_counter() - began))
+    return filled(result, logs=steps, total_ms=1e3 * (time.perf_counter() - began))

@@ -128,9 +128,12 @@ def wait_for_word(words: memoryview, place: int, value: int, queue: cl.CommandQu
 
 
 def _finish(event: cl.Event, limit_s: float | None) -> None:
-    status = int(event.command_execution_status)
-    if status > 0:
-        status = _poll(event, limit_s)
+    try:
+        status = int(event.command_execution_status)
+        if status > 0:
+            status = _poll(event, limit_s)
+    except cl.Error as error:  # so NVIDIA's driver tells of a context that is lost
+        status = int(error.code)
     if status > 0:
         raise KernelTimeoutError(
             f"a command has not ended within {limit_s:g} s; it runs on, and the device may need a "

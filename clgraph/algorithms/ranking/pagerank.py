@@ -223,8 +223,9 @@ class PageRank(Plan):
                     progress=progress,
                 )
             )
+        ranks = [np.ascontiguousarray(found.x.T) for found in outcomes]
         return (
-            np.concatenate([found.x.T for found in outcomes]),
+            ranks[0] if len(ranks) == 1 else np.concatenate(ranks),
             np.concatenate([found.iterations for found in outcomes]),
             np.concatenate([found.errors for found in outcomes]),
             all(found.converged.all() for found in outcomes),

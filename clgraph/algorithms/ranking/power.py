@@ -116,6 +116,7 @@ class Affine(Iteration):
                 room("dangling", columns),
             ]
         self._receives = room("receives", n * columns) if dangling == "own" else None
+        self._alike: tuple[tuple[float, int], NDArray[Any], NDArray[Any] | None] | None = None
         self._uniformly = dangling == "uniform"
         self._scale = self._uniform = self._tolerance = real.type(0)
 
@@ -153,17 +154,7 @@ class Affine(Iteration):
         real = self.real.type
         self._scale, self._uniform, self._tolerance = real(scale), real(uniform), real(tolerance)
         count = start.shape[1]
-        start = self._arranged(start)
-        x = self._wide(start).reshape(self.n, self.columns)
-        if self._leaves is not None:
-            held = start[self._sinks].sum(axis=0, dtype=np.float64)
-            self._totals[1].write(self._wide(held[None, :] * self._portion))
-            x = x / self._leaves
-        if self._places is not None:
-            shares = np.empty_like(x)
-            shares[self._places] = x
-            x = shares
-        self._shares[0].write(x.ravel())
+        self._begin(start)
         for array, values in ((self._given, given), (self._receives, receives)):
             if array is not None and values is not None:
                 array.write(self._wide(self._arranged(values)))
@@ -175,13 +166,42 @@ class Affine(Iteration):
         own[self._order] = found.x
         return replace(found, x=own)
 
+    def _begin(self, start: NDArray[Any]) -> None:
+        """Write what to begin with; where all vertices begin alike that is worked out once."""
+        alike = (float(start[0, 0]), start.shape[1]) if start.strides == (0, 0) else None
+        if alike is None or self._alike is None or self._alike[0] != alike:
+            shares, held = self._shared_out(start)
+            if alike is not None:
+                self._alike = (alike, shares, held)
+        else:
+            _, shares, held = self._alike
+        if held is not None:
+            self._totals[1].write(held)
+        self._shares[0].write(shares)
+
+    def _shared_out(self, start: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Give the shares of edges, where they are kept, and what those without edges hold."""
+        start, held = self._arranged(start), None
+        x = self._wide(start).reshape(self.n, self.columns)
+        if self._leaves is not None:
+            sums = start[self._sinks].sum(axis=0, dtype=np.float64)
+            held = self._wide(sums[None, :] * self._portion)
+            x = x / self._leaves
+        if self._places is not None:
+            shares = np.empty_like(x)
+            shares[self._places] = x
+            x = shares
+        return x.ravel(), held
+
     def _found(self, state: NDArray[Any]) -> NDArray[Any]:
         """Give what the shares of the last iteration belong to."""
         last = int((state & ~CONVERGED).max()) % 2
-        x = self._shares[last].read().reshape(self.n, self.columns)
-        if self._places is not None:
-            x = x[self._places]
-        return x if self._leaves is None else x * self._leaves
+        x = self._shares[last].read()
+        if self._places is not None:  # of one column, all within it
+            placed = self.device.host_arrays.empty(self.n, self.real)
+            x = x.take(self._places, out=placed, mode="clip")
+        x = x.reshape(self.n, self.columns)
+        return x if self._leaves is None else np.multiply(x, self._leaves, out=x)
 
     def _arranged(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring values of vertices [n] or [n, k] into the order of the rows."""

@@ -242,6 +242,30 @@ def test_plans_run_many_times(device, name):
 
 
 @on_both
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.parametrize("placed", [False, True])
+def test_where_all_begin_alike_is_worked_out_once(device, placed, monkeypatch):
+    """And again for others: rankings of other columns, and those that begin elsewhere."""
+    if placed:
+        monkeypatch.setattr(placing, "NEAR_BYTES", 64)
+        monkeypatch.setattr(placing, "NEAR_PORTION", 0.0)
+        monkeypatch.setattr(placing, "placed_on", lambda _: True)
+        monkeypatch.setattr(power, "Arranged", SimpleNamespace(by_length=lambda _: None))
+    graph, calls, begun = cg.generate.kron(8, seed=3), [], Affine._shared_out
+    monkeypatch.setattr(Affine, "_shared_out", lambda *given: calls.append(given) or begun(*given))
+    rng = np.random.default_rng(1)
+    begin, spread = rng.random(graph.n), rng.random((4, graph.n))
+    asked = [{}, {"alpha": 0.5}, {"nstart": begin}, {}]
+    asked += [{"personalization": spread[:k]} for k in (3, 4, 3, 4)]
+    plan = cg.PageRank(graph, device=device)
+    found = [plan.run(max_iter=3, tol=0.0, **options).ranks for options in asked]
+    assert len(calls) == 2 + 4  # three and four share a plan, in turn
+    for ranks, options in zip(found, asked, strict=True):
+        alone = cg.PageRank(graph, device=device).run(max_iter=3, tol=0.0, **options).ranks
+        np.testing.assert_array_equal(ranks, alone)
+    np.testing.assert_array_equal(found[0], found[3])
+
+
 @pytest.mark.parametrize("name", PLANS)
 def test_verify_sees_wrong_scores(device, name, monkeypatch):
     kind, _, options = PLANS[name]

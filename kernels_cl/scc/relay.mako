@@ -4,11 +4,15 @@
 ## for one another. So once few have changed, edges are linked by their ends, and every SIMD group takes some of
 ## those that have and passes them on along their edges alone; what rises waits in a queue of its own, until
 ## that is empty or it took its turns. What is left then is noted in `changed`, as in other rounds.
+## A long way is walked step by step like this, where a round of all follows chains and gets on in steps that
+## double. So where turns ran out, such a round is next, and the relay after it has half the turns, down to what
+## takes as long as a round; every repetition gives twice as many back.
 ##
 ## functions()    at file scope
 ## setup()        local memory
 ## link(tile)     a stage: edges are linked, those out of a vertex and those into it
-## rounds()       a stage: from whatever changed in the one before; `found_count` counts what is left
+## rounds()       a stage: from whatever changed in the one before; `found_count` counts what is left,
+##                and `found_edges` what waited when turns were over
 ## In scope       the kernel's arguments, and what its stage declares
 ##
 ## Races: whoever raises a signature passes it on itself, after it did, and with what is there by then. So of
@@ -49,17 +53,12 @@ static inline uint relay_waiting(relay_t *relay) {
 }
 
 // Pass a signature on. Rows that are too long for one lane are left to a round of all.
-static inline void relay_visit(relay_t *relay, volatile __global uint *changed, const order_t order, const uint entry,
+static inline void relay_visit(relay_t *relay, volatile __global uint *changed, const uint entry,
                                volatile __global uint *signature, volatile __global uint *first,
                                __global const uint2 *edges, __global const uint2 *links) {
     const uint v = entry >> 1, back = entry & 1u;
     uint e = first[entry];
-    % if relay_follows:
-    const uint known = signature[v], best = follow(signature, order, known);
-    if (best > known) atomic_max(&signature[v], best);
-    % else:
     const uint best = signature[v];
-    % endif
     for (uint walked = 0u; e; ++walked) {
         if (walked == ${most_links}u) {
             relay_leave(relay, changed, entry);
@@ -91,6 +90,7 @@ __local uint relay_tails[GROUP_LANES];
 relay_t relay = {relay_entries + LANE_GROUP * ${relay_room}u, relay_tails + LANE_GROUP, 0u, RELAYED(now.level), 0u};
 if (lane_id() == 0) *relay.tail = 0u;
 lane_converge();
+const uint most_turns = RELAY_TURNS(now.vain);
 uint turns = 0u, waiting = 0u;
 <%tiles:each_tile count="n" size="${config.fill_tile}">
     for (uint begin = tile_begin; begin < tile_end; begin += LANES) {
@@ -100,17 +100,18 @@ uint turns = 0u, waiting = 0u;
             relay_push(&relay, changed, 2u * v + 1u);
         }
         waiting = relay_waiting(&relay);
-        for (; waiting > ${relay_room // 2}u && turns < ${relay_turns}u; ++turns) {
+        for (; waiting > ${relay_room // 2}u && turns < most_turns; ++turns) {
             ${turn()}
         }
     }
 </%tiles:each_tile>
-for (; waiting && turns < ${relay_turns}u; ++turns) {
+for (; waiting && turns < most_turns; ++turns) {
     ${turn()}
 }
 for (uint i = lane_id(); i < waiting; i += LANES) relay_leave(&relay, changed, relay.entries[(relay.head + i) % ${relay_room}u]);
 lane_converge();
 found_count = relay.left;
+found_edges += waiting;
 </%def>
 
 ## As many as there are lanes, or all that wait.
@@ -120,6 +121,6 @@ const uint entry = relay.entries[(relay.head + lane_id()) % ${relay_room}u];
 lane_converge();
 relay.head += taken;
 if (lane_id() < taken)
-    relay_visit(&relay, changed, order, entry, entry & 1u ? backward : forward, first, edges_from, queue_to);
+    relay_visit(&relay, changed, entry, entry & 1u ? backward : forward, first, edges_from, queue_to);
 waiting = relay_waiting(&relay);
 </%def>

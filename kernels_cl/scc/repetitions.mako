@@ -15,6 +15,8 @@
 #define ROUNDS(stretch) (NEAR(stretch) ? NEAR_ROUNDS(stretch) : FAR_ROUNDS(stretch))
 // The round that follows one of relays, which counts as several: a multiple of those that look at all edges.
 #define RELAYED(level) (((level) / ${full_every}u + 1u) * ${full_every}u)
+// Of a SIMD group in a relay, by how many were in vain of late.
+#define RELAY_TURNS(vain) max(${relay_turns}u >> (vain), 1u)
 </%def>
 
 ## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `at_rest`
@@ -42,7 +44,7 @@
         const int near = NEAR(now.stretch);
         const uint gone = now.length - queued;
         const uint impatient = !now.at_rest && (near ? gone <= now.length / ${near_worth}u : queued / 3u > now.length / 4u);
-        next.stretch = min(next.stretch + impatient, 255u);
+        next.stretch = min(next.stretch + impatient, 31u);
         // Where few priorities are left, chains of signatures get past whatever there is.
         const edges_t best_known = *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
         if (!near && NEAR(next.stretch) && best_known <= queued / ${near_roots}u) next.stretch = ${near_from + len(near_rounds)}u;
@@ -52,6 +54,7 @@
         next.length = queued;
         next.at_rest = 0;
         next.linked = 0;
+        next.vain -= now.vain > 0u;
         next.level = near ? 0u : now.level;
         // What near repetitions contracted may hang on nothing now. At rest, `region` holds no stamps.
         next.mode = queued == 0 ? MODE_DONE : near && !now.at_rest ? TRIM : over ? INIT : PROPAGATE;
@@ -61,13 +64,16 @@
     } else if (now.mode == PROPAGATE && now.relay && !now.linked) {
         next.linked = 1;
     } else if (now.mode == PROPAGATE) {
+        const int vain = now.relay && *(volatile __global edges_t *)(state + NEXT_EDGES + slot * SLOT_STRIDE);
+        next.vain = min(now.vain + (uint)vain, ${relay_vain}u);
         next.level = now.relay ? RELAYED(now.level) : now.level + 1u;
         next.at_rest = queued == 0;
         const uint most = ROUNDS(now.stretch);
         next.mode = queued == 0 || next.level >= most ? DETECT : PROPAGATE;
-        // Edges are linked where that saves more rounds than it takes; a round of all is due now and then.
+        // Edges are linked where that saves more rounds than it takes; a round of all is due now and then, and
+        // where turns ran out.
         next.relay = next.mode == PROPAGATE && !NEAR(now.stretch) && queued <= now.length / ${relay_share}u &&
-                     (now.relay ? next.level % ${relay_every}u != 0u : now.linked || (next.level >= ${relay_from}u && most - next.level >= ${relay_least}u));
+                     (now.relay ? !vain && next.level % ${relay_every}u != 0u : now.linked || (next.level >= ${relay_from}u && most - next.level >= ${relay_least}u));
     } else {
         next.mode = REMOVE;
     }

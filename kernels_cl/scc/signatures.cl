@@ -101,7 +101,7 @@ ${stage.parameters()}\
         ${repetitions.next_stage()}
     </%def>
     <%def name="settle()">
-        ${record.settle("now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
+        ${record.settle("now.relay && now.linked ? RELAY_TURNS(now.vain) : now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
     </%def>
     <%def name="by_one_group()">
     </%def>

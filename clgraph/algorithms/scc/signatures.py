@@ -31,16 +31,17 @@ __all__ = ["MOST_EDGES", "Signatures"]
 
 STAGES = ("PREPARE", "LIST", "TRIM", "PROPAGATE", "DETECT", "REMOVE", "INIT")
 # Of a stage: which list, whether no signature changed; the repetition, how often its rounds were
-# too few, whether SIMD groups go on from what changed, whether edges are linked, and the
-# round.
+# too few, whether SIMD groups go on from what changed, whether edges are linked, how many such
+# relays were in vain of late, and the round.
 PAYLOAD = {
     "queue": 1,
     "at_rest": 1,
     "length": 32,
     "repetition": 16,
-    "stretch": 8,
+    "stretch": 5,
     "relay": 1,
     "linked": 1,
+    "vain": 3,
     "level": 32,
 }
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
@@ -55,11 +56,11 @@ NEAR_FROM, NEAR_PARTS, NEAR_WORTH = 2, (4, 2, 1), 256
 NEAR_ROOTS = 256
 # Of relays: that no more than one edge in so many told of a change in the round before, signatures
 # that wait in a work-group, turns of a SIMD group in a stage, as many on a processor, where few do
-# the work of all, edges of a vertex, stages from one round of all to the next, and the fewest
-# rounds to come that edges are linked for.
-RELAY_SHARE, RELAY_ROOM, RELAY_TURNS, CPU_TURNS = 4, 4096, 1024, 1 << 16
+# the work of all, and how often they are halved where they ran out; edges of a vertex, stages from
+# one round of all to the next, rounds before the first, and the fewest to come that edges are
+# linked for.
+RELAY_SHARE, RELAY_ROOM, RELAY_TURNS, CPU_TURNS, RELAY_VAIN = 4, 4096, 256, 1 << 16, 3
 MOST_LINKS, RELAY_EVERY, RELAY_FROM, RELAY_LEAST = 32, 4, 2, 8
-RELAY_FOLLOWS = False
 
 
 class Signatures:
@@ -149,7 +150,7 @@ class Signatures:
             relay_every=RELAY_EVERY * rounds,
             relay_from=RELAY_FROM,
             relay_least=RELAY_LEAST,
-            relay_follows=RELAY_FOLLOWS,
+            relay_vain=RELAY_VAIN,
             near_roots=NEAR_ROOTS,
             rounds=rounds,
             near_from=NEAR_FROM,

@@ -253,6 +253,27 @@ def test_what_relays_have_no_room_for_is_left_to_all(limits, device, monkeypatch
     assert relays
 
 
+@pytest.mark.parametrize(
+    "graph", [cycle(20_000, 1), path(20_000, 1), comb(1000, 5, 4)], ids=["cycle", "path", "comb"]
+)
+def test_a_relay_in_vain_is_not_repeated(graph, pocl, monkeypatch):
+    """A round of all is next, and later relays have fewer turns until some repetitions ended."""
+    turns = 1024
+    monkeypatch.setattr(signatures, "CPU_TURNS", turns)
+    result = cg.scc(graph, config="signatures", device=pocl)
+    check_components(graph, result)
+    vain, tried = 0, 0
+    for step in result.stats.steps:
+        if step["step"] == "remove":
+            vain = max(vain - 1, 0)
+        elif (step["phase"], step["step"]) == ("relay", "propagate"):
+            assert step["items"] == turns >> vain
+            if step["found"]:
+                assert step["rounds"] == 1
+                vain, tried = min(vain + 1, signatures.RELAY_VAIN), tried + 1
+    assert tried > signatures.RELAY_VAIN
+
+
 def modelled_ms(stats):
     """What stages take on a card: a barrier of all or of one group, and a look at each edge."""
     took = 0.0

@@ -4,11 +4,13 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pytest
 from graphs import SHAPES
 from scipy.sparse.csgraph import connected_components as scipy_components
 from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
+from clgraph.algorithms.components import plan as components_plan
 
 
 def canonical(labels):
@@ -36,6 +38,16 @@ def check_components(graph, result, connection="strong"):
     assert result.count == (expected.max() + 1 if graph.n else 0)
     np.testing.assert_array_equal(result.sizes, np.bincount(expected, minlength=result.count))
     assert result.sizes.dtype == np.int64
+
+
+def tiled_components(graph, device, tile):
+    """A plan of weak components by tiles of so many vertices, whatever would be chosen."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(components_plan, "tile_of", lambda *_: tile)
+        patch.setattr(components_plan, "has_hubs", lambda _: False)
+        plan = cg.ConnectedComponents(graph, device=device)
+    assert plan.config["tile"] == tile
+    return plan
 
 
 def digraph(src, dst, n=None, shuffle=None):

@@ -96,7 +96,8 @@ def _beside(case: Record) -> tuple[str, float] | None:
     if not peers:
         return None
     fastest = min(peers, key=lambda name: float(peers[name]["ms"]["median"]))
-    return fastest, float(peers[fastest]["ratio"]["median"])
+    ratio = float(peers[fastest]["ratio"]["median"])
+    return fastest.partition("-")[0], ratio  # a code's name comes before what it was told
 
 
 def _over_published(case: Record, device: str) -> tuple[str, float] | None:

@@ -23,7 +23,7 @@ from clgraph.algorithms.truss.config import TrussConfig
 from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import Peeling
 from clgraph.algorithms.truss.tightening import Tightening
-from clgraph.cluster.ranks.comm import Together
+from clgraph.cluster.ranks.together import Together
 from clgraph.device import Memory
 from clgraph.engine.resident import resident
 from clgraph.engine.strategies.balance import BALANCERS
@@ -137,7 +137,9 @@ def divided(graph: Graph, preset: str, device: Device) -> object:
         return cg.cluster.BFS(graph, ranks, predecessors=True, partition="block")
     candidates = preset == "candidates"
     config = cg.BFSConfig(frontier=VertexQueue(visited="mask") if candidates else "status")
-    transfers = "mailboxes" if preset == "mailboxes" else None
+    if preset == "likely":
+        config = cg.BFSConfig(frontier="status", pull=cg.pull.ByEdges(likely=1))
+    transfers = "mailboxes" if preset in {"mailboxes", "likely"} else None
     return cg.DividedBFS(
         graph, [device, device], predecessors=True, config=config, transfers=transfers
     )

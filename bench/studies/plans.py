@@ -113,7 +113,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "bfs-divided",
-        ("candidates", "bits", "alone", "mailboxes", "paths"),
+        ("candidates", "bits", "alone", "mailboxes", "likely", "paths"),
         building.divided,
         ("kron",),
     ),

@@ -16,8 +16,9 @@ from clgraph.cluster.mailboxes import MailboxExchange
 from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
-from clgraph.cluster.ranks.comm import Communicator, Program, Together, run
+from clgraph.cluster.ranks.comm import Communicator, Program, run
 from clgraph.cluster.ranks.over_mpi import world
+from clgraph.cluster.ranks.together import Together
 from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
 from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
@@ -126,7 +127,8 @@ class BFS(StaysHere):
     be sent: at most a candidate, 4 bytes or 8 with a tree, for each of its edges and for each edge
     that leads to it, and where vertices are claimed in a bitmap at most one for each vertex of the
     graph. For bits it holds p + 2 of them, and 4 bytes if a tree is labelled, for each
-    vertex of the graph. A plan serves one thread at a time.
+    vertex of the graph; where likely parents are tried first 4 bytes for each and its own vertex,
+    and while the plan is made 4 for each of the graph. A plan serves one thread at a time.
 
     References
     ----------

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.cluster.bins import bins_exchanged
 from clgraph.cluster.parts.candidates import CandidatePart
 from clgraph.cluster.parts.spreading import SpreadingPart
 from clgraph.cluster.ranks.butterfly import Butterfly
-from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap
+from clgraph.cluster.ranks.comm import AllGather, Swap
 from clgraph.cluster.result import Level
 
 if TYPE_CHECKING:
@@ -93,12 +94,10 @@ class CandidateExchange:
             if not sent.any():
                 level.microseconds = 1e6 * (time.perf_counter() - clock)
                 return levels, launches, time.perf_counter() - begun
-            sizes = part.candidate_bytes * sent
-            level.sent_bytes, level.rounds = yield from self._butterfly.to_each(
-                self._mail(sent), sizes
+            level.sent_bytes, level.rounds, received = yield from bins_exchanged(
+                self._butterfly, part, sent
             )
             kept = int(sent[part.rank, part.rank])
-            received = int(sent[:, part.rank].sum()) - kept
             part.contract(depth + 1, (int(part.bin_begins[part.rank]), kept), received)
             launches += self._ranks
             if isinstance(part, SpreadingPart):
@@ -123,20 +122,3 @@ class CandidateExchange:
         mine = sum(8 * array.size for peer, array in enumerate(news) if peer != part.rank)
         sums = yield AllGather.of(mine)
         return int(sums.sum())
-
-    def _mail(self, sent: NDArray[np.int64]) -> Mail:
-        """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
-        part, size, mail = self.part, self.part.candidate_bytes, Mail()
-        place = 0
-        for step in range(self._ranks):
-            sender = step
-            count = int(sent[sender, part.rank])
-            if sender != part.rank and count:
-                mail.receives.append(Piece(sender, part.inbox, place * size, count * size))
-                place += count
-        for receiver in range(self._ranks):
-            count = int(sent[part.rank, receiver])
-            if receiver != part.rank and count:
-                first = int(part.bin_begins[receiver]) * size
-                mail.sends.append(Piece(receiver, part.bins, first, count * size))
-        return mail

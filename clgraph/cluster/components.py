@@ -1,8 +1,9 @@
-"""Connected components by several ranks: each its own edges, then labels put together in a tree."""
+"""Connected components by several ranks: each its own edges, and the first those of all."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +12,20 @@ from clgraph.algorithms.components.plan import ConnectedComponents as OneDevice
 from clgraph.cluster.bfs import communicator, shares_of
 from clgraph.cluster.parts.slices import slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import AllGather, Program, Swap, run
+from clgraph.cluster.ranks.butterfly import butterflies
+from clgraph.cluster.ranks.comm import AllGather, Program, run
 from clgraph.cluster.verify import asked_of_owners
 from clgraph.device.staying import StaysHere
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph, csr
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from clgraph.cluster.parts.share import Share
+    from clgraph.cluster.ranks.butterfly import Butterfly
     from clgraph.device import Device
 
 __all__ = ["ConnectedComponents"]
@@ -47,9 +52,10 @@ class ConnectedComponents(StaysHere):
 
     Notes
     -----
-    Each rank finds the components of its own edges on its device. Then, in about log2 of the ranks
-    steps, ranks in pairs put together what they have: at most 8 bytes for each vertex that is not
-    the smallest of its component go from one to the other, which finds the components of both. So
+    Each rank finds the components of its own edges on its device. Then the first puts together what
+    all have: at most 8 bytes for each vertex that is not the smallest of its component, which go to
+    it straight, or in log2 of the ranks rounds in which whoever is sent some finds the components
+    of these and of its own, whichever costs less. So
     few rounds are needed whatever the graph's diameter. At last the first rank sends owners 4 bytes
     for each vertex. Each rank holds 4 bytes of labels for every
     vertex of the graph. Labels are those of one device, exactly.
@@ -86,53 +92,44 @@ class ConnectedComponents(StaysHere):
         start = time.perf_counter()
         self.comm.check_alike({"gather": gather, "verify": verify})
         programs = [
-            self._found(share, plan, device, verify=verify)
-            for share, plan, device in zip(
-                self._shares, self._plans, self.comm.usual_devices, strict=True
+            self._found(*of, verify=verify)
+            for of in zip(
+                *(self._shares, self._plans, self.comm.usual_devices, butterflies(self.comm)),
+                strict=True,
             )
         ]
         found = run(self.comm, programs)
         total_ms = 1e3 * (time.perf_counter() - start)
-        _, count, rounds, sent = found[0]
+        _, count, exchanges, rounds, sent = found[0]
         names = tuple(device.name for device in self.comm.devices)
-        stats = RankedStats(total_ms, total_ms, rounds, sent, names)
+        stats = RankedStats(total_ms, total_ms, exchanges, rounds, sent, names)
         arrays: list[Any] = [{"labels": labels} for labels, *_ in found]
         return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather, count=count)
 
-    def _found(self, share: Share, plan: OneDevice, device: Device, *, verify: bool) -> Program:
-        rank, ranks, n = share.rank, share.partition.ranks, share.facts.n
-        labels = _smallest(plan, n)
-        step, rounds, sent_bytes = 1, 0, 0
-        ids = np.dtype(csr.index_dtype(max(n, 1)))
-        none = np.zeros(0, ids)
-        while step < ranks:
-            out = [none] * ranks
-            if rank % (2 * step) == step:  # this rank has given what it knows away
-                others = np.flatnonzero(labels != np.arange(n))
-                pairs = np.stack([others, labels[others]], axis=1)
-                out[rank - step] = pairs.astype(ids).ravel()
-            received = yield Swap(out)
-            sums = yield AllGather.of(sum(array.nbytes for array in out))
-            sent_bytes += int(sums.sum())
-            met = np.concatenate(received).reshape(-1, 2)
-            if met.size:
-                labels = _together(labels, met, device)
-            step, rounds = 2 * step, rounds + 1
+    def _found(
+        self, share: Share, plan: OneDevice, device: Device, butterfly: Butterfly, *, verify: bool
+    ) -> Program:
+        n, ids = share.facts.n, np.dtype(csr.index_dtype(max(share.facts.n, 1)))
+        pairs = _pairs(_smallest(plan, n)).astype(ids)
+        unite = partial(_together, n, device=device)
+        pairs, united_bytes, rounds = yield from butterfly.to_first(pairs, unite, 2 * max(n - 1, 0))
         # The first rank has all; it numbers components by their smallest members.
-        out = [none] * ranks
+        out = [np.zeros(0, ids)] * share.partition.ranks
         count = 0
-        if rank == 0:
+        if share.rank == 0:
+            labels = np.arange(n)
+            labels[pairs[::2]] = pairs[1::2]
             roots = labels == np.arange(n)
             numbers = (np.cumsum(roots) - 1)[labels]
             count = int(np.count_nonzero(roots))
             out = [numbers[owned.vertices].astype(ids) for owned in share.partition.shares]
-        received = yield Swap(out)
+        received, dealt_bytes, more = yield from butterfly.arrays_to_each(out)
         counts = yield AllGather.of(count)
-        sent_bytes += ids.itemsize * (n - share.partition.shares[0].count)
         own = received[0].astype(np.int32)
         if verify:
             yield from _verified(share, own)
-        return own, int(counts[0, 0]), rounds, sent_bytes
+        exchanges = int(rounds > 0) + int(more > 0)
+        return own, int(counts[0, 0]), exchanges, rounds + more, united_bytes + dealt_bytes
 
 
 def _widened(share: Share) -> Graph:
@@ -155,17 +152,17 @@ def _smallest(plan: OneDevice, n: int) -> NDArray[np.int64]:
     return first[labels].astype(np.int64)
 
 
-def _together(
-    labels: NDArray[np.int64], met: NDArray[np.int64], device: Device
-) -> NDArray[np.int64]:
-    """Give the smallest vertices of components that are joined by further pairs."""
-    n = labels.size
-    mine = np.flatnonzero(labels != np.arange(n))
-    ids = csr.index_dtype(n)
-    sources = np.concatenate([mine, met[:, 0]]).astype(ids)
-    targets = np.concatenate([labels[mine], met[:, 1]]).astype(ids)
+def _pairs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give all vertices but the smallest of their components, each with that behind it."""
+    others = np.flatnonzero(labels != np.arange(labels.size))
+    return np.stack([others, labels[others]], axis=1).ravel()
+
+
+def _together(n: int, known: Sequence[NDArray[Any]], *, device: Device) -> NDArray[Any]:
+    """Give such pairs of the components that several lists of them join."""
+    sources, targets = np.concatenate(known).reshape(-1, 2).T
     graph = Graph.trusted(csr.edges_to_csr(n, sources, targets, None), directed=True)
-    return _smallest(OneDevice(graph, device=device), n)
+    return _pairs(_smallest(OneDevice(graph, device=device), n)).astype(sources.dtype)
 
 
 def _verified(share: Share, own: NDArray[Any]) -> Program:

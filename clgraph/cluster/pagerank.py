@@ -147,6 +147,7 @@ class PageRank(StaysHere):
             kernel_ms=total_ms,
             total_ms=total_ms,
             rounds=iterations,
+            message_rounds=iterations,
             sent_bytes=sent_bytes + iterations * n * (ranks - 1) * self.dtype.itemsize,
             devices=tuple(device.name for device in self.comm.devices),
         )

@@ -31,6 +31,8 @@ class RankedStats:
         Host wall clock of ``run``.
     rounds : int
         How often ranks exchanged what they had.
+    message_rounds : int
+        Rounds of messages that this took: one for what went straight, several in a butterfly.
     sent_bytes : int
         Between ranks, by all together, for what was computed: not counts, nor trees, verification
         and what rank 0 gathers.
@@ -41,6 +43,7 @@ class RankedStats:
     kernel_ms: float
     total_ms: float
     rounds: int
+    message_rounds: int
     sent_bytes: int
     devices: tuple[str, ...]
 

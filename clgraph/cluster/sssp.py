@@ -12,11 +12,13 @@ import numpy as np
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.cluster.bfs import communicator, shares_of
+from clgraph.cluster.bins import bins_exchanged
 from clgraph.cluster.config import PartitionPlan
 from clgraph.cluster.parts.paths import PathPart
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
-from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Program, Swap, run
+from clgraph.cluster.ranks.butterfly import butterflies
+from clgraph.cluster.ranks.comm import AllGather, Program, Swap, run
 from clgraph.cluster.verify import asked_of_owners, verified_lengths
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import vertex_number
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.cluster.parts.share import Share
+    from clgraph.cluster.ranks.butterfly import Butterfly
 
 __all__ = ["SSSP"]
 
@@ -106,6 +109,7 @@ class SSSP(StaysHere):
                 )
                 for share, w, device in zip(self._shares, weights, self.comm.devices, strict=True)
             ]
+            self._butterflies = butterflies(self.comm)
 
     def run(self, source: int, *, gather: bool = True, verify: bool = False) -> Ranked:
         """Find shortest paths from one vertex.
@@ -133,26 +137,28 @@ class SSSP(StaysHere):
             with self.comm.agreeing():
                 source = vertex_number(source, self.facts.n)
             self.comm.check_alike({"source": source, "gather": gather})
-            found = run(self.comm, [self._search(part, source, verify) for part in self._parts])
+            ranks = zip(self._parts, self._butterflies, strict=True)
+            found = run(self.comm, [self._search(*rank, source, verify) for rank in ranks])
             arrays = [{"distances": own, "predecessors": tree} for own, tree, *_ in found]
-            rounds, sent = found[0][2:4]
+            rounds, message_rounds, sent = found[0][2:5]
             stats = RankedStats(
                 kernel_ms=1e3 * max(spent for *_, spent in found),
                 total_ms=1e3 * (time.perf_counter() - start),
                 rounds=rounds,
+                message_rounds=message_rounds,
                 sent_bytes=sent,
                 devices=tuple(device.name for device in self.comm.devices),
             )
             return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather)
 
-    def _search(self, part: PathPart, source: int, verify: bool) -> Program:
+    def _search(self, part: PathPart, butterfly: Butterfly, source: int, verify: bool) -> Program:
         begun = time.perf_counter()
         weights, share = part.weights, part.share
         none = weights.keys.none
         part.begin(source)
         bound = self._beyond(weights, 0)
         part.collect(bound)
-        rounds, sent_bytes = 0, 0
+        rounds = message_rounds = sent_bytes = 0
         while True:
             rows = yield AllGather(part.near, part.looks())
             if not rows[:, 0].any():
@@ -165,9 +171,8 @@ class SSSP(StaysHere):
             rounds += 1
             part.relax()
             sent = yield AllGather(part.sent, part.looks())
-            mail, received = _mail(part, sent)
-            sent_bytes += part.candidate_bytes * int(sent.sum())
-            yield mail
+            size, steps, received = yield from bins_exchanged(butterfly, part, sent)
+            sent_bytes, message_rounds = sent_bytes + size, message_rounds + steps
             part.absorb(received)
             part.collect(bound)
         spent = time.perf_counter() - begun
@@ -191,7 +196,7 @@ class SSSP(StaysHere):
                 unreached=exact(unreached),
                 limit=np.inf,
             )
-        return own, tree, rounds, sent_bytes, spent
+        return own, tree, rounds, message_rounds, sent_bytes, spent
 
     def _beyond(self, weights: Weights, key: int) -> int:
         """Give the key up to which vertices are near, if this is the least."""
@@ -226,21 +231,6 @@ def _agreed(share: Share, weights: Weights) -> Program:
     exact = weights.dtype if weights.real else np.dtype(np.int64)
     received = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
     weights.largest = weights.dtype.type(max(array[0] for array in received))
-
-
-def _mail(part: PathPart, sent: NDArray[np.int64]) -> tuple[Mail, int]:
-    """Give what bins hold to whom it is for; `sent[i, j]` go from rank i to rank j."""
-    rank, size, mail, place = part.share.rank, part.candidate_bytes, Mail(), 0
-    for peer in range(sent.shape[0]):
-        count = int(sent[peer, rank])
-        if count:
-            mail.receives.append(Piece(peer, part.inbox, place * size, count * size))
-            place += count
-        count = int(sent[rank, peer])
-        if count:
-            first = int(part.begins[peer]) * size
-            mail.sends.append(Piece(peer, part.bins, first, count * size))
-    return mail, place
 
 
 def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Program:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocator import Memory
     from clgraph.device.memory.mirror import Mirror
     from clgraph.device.memory.pinned import Pinned
+    from clgraph.device.memory.posted import mirror
     from clgraph.device.programs.kernel import Kernel
     from clgraph.device.programs.occupancy import resident_groups
     from clgraph.device.programs.program import Program, load
@@ -32,6 +33,7 @@ __all__ = [
     "devices",
     "discovery_report",
     "load",
+    "mirror",
     "resident_groups",
     "wait",
 ]
@@ -43,6 +45,7 @@ _HOMES = {
     "clgraph.device.memory.allocation": ("Allocation",),
     "clgraph.device.memory.allocator": ("Memory",),
     "clgraph.device.memory.mirror": ("Mirror",),
+    "clgraph.device.memory.posted": ("mirror",),
     "clgraph.device.programs.occupancy": ("resident_groups",),
     "clgraph.device.memory.pinned": ("Pinned",),
     "clgraph.device.programs.program": ("Program", "load"),

@@ -17,7 +17,7 @@ from clgraph.threads import LONGEST_DEAFNESS_S, Worker
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["keep_the_interpreter", "share_the_interpreter", "wait"]
+__all__ = ["keep_the_interpreter", "share_the_interpreter", "wait", "wait_for_word"]
 
 SPIN_S = 50e-6
 # A pause costs a GPU search up to its length; yielding instead cost 35 us of a search of 2 to 14 ms
@@ -25,6 +25,7 @@ SPIN_S = 50e-6
 BUSY_S = 20e-3
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
+LOOKS = 256  # at a word, between two flushes: some 20 us
 THREAD = "clgraph-wait"
 # One for each part of this process that has threads of Python at work beside the one that waits.
 _sharing: set[object] = set()
@@ -95,10 +96,44 @@ def wait(
         _finish(event, limit_s)
 
 
+def wait_for_word(words: memoryview, place: int, value: int, queue: cl.CommandQueue) -> bool:
+    """Poll a word of host memory that a kernel writes, answering Ctrl-C meanwhile.
+
+    Parameters
+    ----------
+    words : memoryview
+        Of host memory.
+    place, value : int
+        Which word, and what it becomes.
+    queue : pyopencl.CommandQueue
+        Where the launch is, of which the driver may not have thought yet.
+
+    Returns
+    -------
+    bool
+        False if it is not there after as long as `wait` polls, or if the interpreter is to be left
+        to others.
+    """
+    if _sharing:
+        return False
+    clock = time.perf_counter
+    start = clock()
+    while True:
+        for _ in range(LOOKS):
+            if words[place] == value:
+                return True
+        if clock() - start > BUSY_S:
+            return False
+        queue.flush()
+
+
 def _finish(event: cl.Event, limit_s: float | None) -> None:
-    status = int(event.command_execution_status)
-    if status > 0:
-        status = _poll(event, limit_s)
+    try:
+        status = int(event.command_execution_status)
+        if status > 0:
+            status = _poll(event, limit_s)
+    except cl.Error as error:  # so NVIDIA's driver tells of a context that is lost
+        status = int(error.code)
     if status > 0:
         raise KernelTimeoutError(
             f"a command has not ended within {limit_s:g} s; it runs on, and the device may need a "

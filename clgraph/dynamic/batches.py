@@ -119,8 +119,9 @@ def as_edges(memory: Memory, src: Any, dst: Any) -> Edges:
     InvalidGraphError
         If they are not integers, not of one length, or an id is negative or too large.
     """
-    src = on_its_device(memory, src, "src", ids=True)
-    dst = on_its_device(memory, dst, "dst", ids=True)
+    if type(src) is not Allocation or type(dst) is not Allocation:
+        src = on_its_device(memory, src, "src", ids=True)
+        dst = on_its_device(memory, dst, "dst", ids=True)
     if isinstance(src, Allocation) or isinstance(dst, Allocation):
         if not (isinstance(src, Allocation) and isinstance(dst, Allocation)):
             raise InvalidArgumentError("src and dst must both be on the device, or both not.")

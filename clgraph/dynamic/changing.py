@@ -15,7 +15,7 @@ from clgraph.dynamic.contents import Contents
 from clgraph.dynamic.maintained.following import Change
 from clgraph.dynamic.parts import Batch, Steps
 from clgraph.dynamic.regime import REGIMES, Costs, costs_of
-from clgraph.dynamic.result import UpdateResult
+from clgraph.dynamic.result import UpdateResult, filled
 from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
@@ -112,10 +112,11 @@ class Changing(Contents):
         """Whether a batch is to be brought in by one launch that changes the rows it touches."""
         held = self._held
         store = held.store
-        followed = any(state is not None for state in held.states.values())
         possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
-        if not possible or regime == "rewrite" or followed:
+        if not possible or regime == "rewrite":
             return False
+        if held.states and any(state is not None for state in held.states.values()):
+            return False  # they want to know what changed
         if regime == "rows":
             return True
         too_many = count >= held.updater.in_place.too_many_from
@@ -134,19 +135,21 @@ class Changing(Contents):
             )
             if not edges.count:
                 return UpdateResult(given, absent=edges.outside)
-            outcome = self._in_place(
+            found = self._in_place(
                 steps, edges, store, vertex_fields, carried, joins=joins, both=not self.directed
             )
-            if outcome is None:
+            if found is None:
                 return None
+            outcome, result = found
             if not outcome["STATUS"]:
                 break
             edges = replace(edges, largest=outcome["LARGEST"])
         self._check_narrow(self._store)
         different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
         others = different - wanted
-        return UpdateResult(
-            given,
+        return filled(
+            result,
+            given=given,
             repeated=edges.count - different,
             new=wanted if joins else 0,
             present=others if joins else 0,
@@ -164,7 +167,8 @@ class Changing(Contents):
         return step(steps, *held, batch, way, key_bits(held[0].n))
 
     def _check_narrow(self, store: Store) -> None:
-        if self._updater.offset == np.uint32 and store.entries > MOST_NARROW:
+        # The number first: to compare types takes longer than all else here.
+        if store.entries > MOST_NARROW and self._updater.offset == np.uint32:
             raise InvalidGraphError(
                 f"the graph has grown to blocks of {store.entries} entries, beyond what 32 bits "
                 "count; make another DynamicGraph of to_graph(), which then takes 64."
@@ -258,7 +262,4 @@ def _steps_of(place: Place) -> tuple[np.uint32, np.uint32]:
 
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    # The result is nobody else's yet, and replace() takes longer than a launch.
-    object.__setattr__(result, "logs", steps)
-    object.__setattr__(result, "total_ms", 1e3 * (time.perf_counter() - began))
-    return result
+    return filled(result, logs=steps, total_ms=1e3 * (time.perf_counter() - began))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.device.staying import StaysHere
 from clgraph.dynamic.inplace import COMMIT
 from clgraph.dynamic.parts import Steps
+from clgraph.dynamic.result import UpdateResult
 from clgraph.dynamic.storage.freelists import WORDS
 from clgraph.dynamic.storage.store import Held, Store
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Current", "InPlaceBatch"]
 
 MOST_TRIES = 8
+DONE_CHANGED = WORDS["DONE_CHANGED"]
 
 
 @dataclass(slots=True)
@@ -49,6 +51,10 @@ class InPlaceBatch:
         Whether each stands for both directions; whether they join or leave.
     vertex_fields : dict of str to Allocation
         What vertices have then.
+    following : pair of Held and FreeLists, optional
+        What the graph refers to after it, but for what the device counts; see `prepare`.
+    result : UpdateResult or None
+        What the caller gets, but for the same.
     """
 
     held: Held
@@ -61,20 +67,30 @@ class InPlaceBatch:
     both: bool
     joins: bool
     vertex_fields: dict[str, Allocation]
+    following: tuple[Held, FreeLists] | None = None
+    result: UpdateResult | None = None
+
+    def prepare(self) -> tuple[Held, FreeLists]:
+        """Make what follows, while the device is at it: that takes a fifth of the host's time."""
+        self.result = UpdateResult(self.count)
+        # Made by name of class, since replace() takes longer than a launch.
+        one, held, lists = self.store, self.held, self.lists.following()
+        store = Store(one.n, one.m, one.pointer, one.used, one.pools, lists, one.parallel)
+        states, version = dict.fromkeys(held.states), held.version + 1
+        made = Held(held.updater, store, held.spare, version, self.vertex_fields, states)
+        self.following = made, lists
+        return self.following
 
     def made(self, outcome: Outcome) -> Held:
-        """Give what the graph refers to after it."""
-        lists, held = self.lists.after(outcome), self.held
+        """Give what the graph refers to after it; the same however often it is asked."""
         arcs = outcome["ARCS"]
-        if outcome["DONE"] != WORDS["DONE_CHANGED"] or not arcs:
-            return replace(held, store=replace(held.store, blocks=lists))
-        # Made by name of class, since replace() takes longer than a launch.
-        one = self.store
-        m = one.m + (arcs if self.joins else -arcs)
-        store = Store(one.n, m, one.pointer, one.used, one.pools, lists, one.parallel)
-        states = dict.fromkeys(held.states)
-        version = held.version + 1
-        return Held(held.updater, store, held.spare, version, self.vertex_fields, states)
+        if outcome["DONE"] != DONE_CHANGED or not arcs:
+            held = self.held
+            return replace(held, store=replace(held.store, blocks=self.lists.after(outcome)))
+        made, lists = self.following or self.prepare()
+        made.store.m = self.store.m + (arcs if self.joins else -arcs)
+        outcome.count(lists)
+        return made
 
 
 class Current(StaysHere):
@@ -138,10 +154,11 @@ class Current(StaysHere):
         *,
         joins: bool,
         both: bool,
-    ) -> Outcome | None:
+    ) -> tuple[Outcome, UpdateResult] | None:
         """Bring a batch into the rows; None if it does not fit this way, and nothing changed.
 
-        The count of the status word says whether an id was beyond the vertices.
+        The count of the status word says whether an id was beyond the vertices. The result is to be
+        filled.
         """
         held = self._held
         updater = held.updater
@@ -160,17 +177,19 @@ class Current(StaysHere):
                 held, store, lists, shape, ends, values, edges.count, both, joins, vertex_fields
             )
             updater.in_place.launch(steps, batch)
-            outcome = self._settled()
+            batch.prepare()
+            outcome, result = self._settled(), batch.result
             assert outcome is not None  # noqa: S101 (it was noted above)
-            if outcome["DONE"] == WORDS["DONE_CHANGED"]:
-                return outcome
+            assert result is not None  # noqa: S101 (it was prepared)
+            if outcome["DONE"] == DONE_CHANGED:
+                return outcome, result
             held = self._held
             lists = updater.listed(held.store, keys)
             if not outcome["DONE"]:
                 continue
             if outcome["STATUS"]:
                 if outcome["STATUS"] & WORDS["OUTSIDE"]:
-                    return outcome
+                    return outcome, result
                 updater.in_place.note_crowded(edges.count)
                 return None
             if outcome["LACKING"]:

@@ -168,10 +168,10 @@ class DynamicGraph(Changing):
         weights = on_its_device(self._memory, weights, "weights")
         if weights is not None and self._open and self.m == 0 and not self.properties:
             self._take_weights(weights)
-        named = {"weights": weights, **(properties or {})}
-        values = as_fields(
-            self._memory, named, self._updater.columns.fields, edges.count, all_of=True
-        )
+        fields, values = self._updater.columns.fields, {}
+        if fields or weights is not None or properties:
+            named = {"weights": weights, **(properties or {})}
+            values = as_fields(self._memory, named, fields, edges.count, all_of=True)
         want = ANY if duplicates == "keep" else ABSENT
         return self._changed(edges, values, want, JOIN, regime)
 

@@ -37,10 +37,12 @@ SPIN_LIMIT = 1 << 22
 MOST_NUMBERS = 1000
 FAR = 1 << 62
 SCATTER, PROCESS, COMMIT = 1, 2, 4
-# Places of the kernel's arguments that are others in every batch: its stage, the counts to write,
-# both ends and which way; and the first of the values of fields, each before its pool.
-STAGE_AT, PARITY_AT, ENDS_AT, JOINS_AT, VALUES_AT = 0, 3, 4, 11, 25
-CHANGING = (STAGE_AT, PARITY_AT, ENDS_AT, ENDS_AT + 1, JOINS_AT)
+# Beside the stages in one word, since to hand over another argument takes longer than to unpack it:
+# whether edges join, and which of two counts to write.
+WHAT = {"JOINS": 8, "ODD": 16}
+# Places of the kernel's arguments that are others in every batch: what to do, and both ends; and
+# the first of the values of fields, each before its pool.
+WHAT_AT, ENDS_AT, VALUES_AT = 0, 3, 23
 STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
 KEY_BYTES = 12  # of a key and where its row's begin; beside them an offset
 BESIDE_BYTES = 2048  # of local memory, for all else: counts of blocks by size, most of it
@@ -130,8 +132,10 @@ class InPlace:
             "least": least,
             "box": box,
             "at_once": 1 if device.traits.lanes == 1 else MOVED_AT_ONCE,
-            "words": WORDS,
+            "words": WORDS | WHAT,
         }
+        values = range(VALUES_AT, VALUES_AT + 2 * len(fields), 2)
+        self._changing = (WHAT_AT, ENDS_AT, ENDS_AT + 1, *values)
         self.work = Workspace(device, growing=True)
         self._filled: Allocation | None = None
         self._kernel: Kernel | None = None
@@ -179,12 +183,13 @@ class InPlace:
 
     def shape(self, keys: int, n: int) -> Shape | None:
         """How a batch of so many keys is shared out; None if it is too large for that."""
-        if self._last_shape[:2] != (keys, n):
+        last = self._last_shape
+        if last[0] != keys or last[1] != n:
             groups = self.groups
             if self.device.traits.is_cpu:
                 groups = min(groups, -(-keys // KEYS_AIMED_AT))
-            self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
-        return self._last_shape[2]
+            last = self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
+        return last[2]
 
     def prepare(self, shape: Shape) -> None:
         """Take the scratch memory for a batch."""
@@ -224,20 +229,20 @@ class InPlace:
         kernel, u4 = self._kernel, self._number
         assert kernel is not None  # noqa: S101 (groups has built it)
         args, stamp = self._arguments(batch)
-        values = range(VALUES_AT, VALUES_AT + 2 * len(batch.store.pools) - 2, 2)
-        places = (*CHANGING, *values)
+        places = self._changing
         size = self._groups * self._group_size
         if not stages:
             stages = (sum(STAGES),) if self.together else tuple(STAGES)
+        way = (WHAT["JOINS"] if batch.joins else 0) + (WHAT["ODD"] if batch.lists.parity else 0)
         for stage in stages:
-            args[STAGE_AT] = u4(stage)
+            args[WHAT_AT] = u4(stage + way)
             event = kernel.launch(size, self._group_size, *args, bound=(places, stamp))
             steps[STAGES.get(stage, "update")].add(event, event)
         for place in places[1:]:
-            args[place] = args[STAGE_AT]  # the arrays of a batch are its owner's
+            args[place] = args[WHAT_AT]  # the arrays of a batch are its owner's
 
     def _arguments(self, batch: InPlaceBatch) -> tuple[list[Argument], object]:
-        """Give what the kernel takes for a batch, and a stamp of all but `CHANGING` and values."""
+        """Give what the kernel takes for a batch, and a stamp of what stays the same."""
         shape, store, lists, u4 = batch.shape, batch.store, batch.lists, self._number
         assert self._scratch is not None  # noqa: S101 (prepare has taken it)
         scratch, fields = self._scratch[1], store.pools[1:]
@@ -245,15 +250,14 @@ class InPlace:
         about += (store.pointer, store.used, store.pools)
         if self._bound is None or self._bound[0] != about:
             zero = u4(0)
-            numbers = [batch.count, store.n, shape.bits, shape.place_bits, int(batch.both), 0]
+            numbers = [batch.count, store.n, shape.bits, shape.place_bits, int(batch.both)]
             numbers += [shape.span, shape.boxes, shape.stride, lists.sizes.bits]
             carried: list[Argument] = [each for pool in fields for each in (pool, pool)]
-            made: list[Argument] = [zero, u4(SPIN_LIMIT), lists.control, zero, *batch.ends]
+            made: list[Argument] = [zero, u4(SPIN_LIMIT), lists.control, *batch.ends]
             made += [*map(u4, numbers), *scratch, lists.handles, lists.lists]
             made += [store.pointer, store.used, *carried, store.pools[0]]
             self._bound = about, made, object()
         _, args, stamp = self._bound
-        args[PARITY_AT], args[JOINS_AT] = u4(lists.parity), u4(batch.joins)
         args[ENDS_AT], args[ENDS_AT + 1] = batch.ends
         for at, value in enumerate(batch.values or fields):
             args[VALUES_AT + 2 * at] = value

@@ -62,7 +62,10 @@ class Steps:
 
     def __getitem__(self, name: str) -> SweepLog:
         """Give the log of a step."""
-        return self.logs.setdefault(name, SweepLog())
+        log = self.logs.get(name)
+        if log is None:
+            log = self.logs[name] = SweepLog()
+        return log
 
     def wait(self) -> None:
         """Wait for all of it."""

@@ -170,7 +170,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
         pull=_pull_on(
             pull,
             traits,
-            queues=frontier.name == "vertex" and not (scalar or emulated or blocks),
+            queues=frontier.name == "vertex" and not (scalar or emulated),
             has_hubs=hub_degree > 0,
             has_many=hub_degree > 0 or (mean_degree or 0) >= LIKELY_DEGREE,
         ),

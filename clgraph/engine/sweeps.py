@@ -81,6 +81,7 @@ class SweepLog:
         """Device time from the start of the first launch to the end of the last, milliseconds."""
         if self._first is None or self._last is None:
             return self._known_ms
+        self.wait()  # what it wrote may have been there before its end
         return float(self._last.profile.end - self._first.profile.start) / 1e6
 
     @property

@@ -51,6 +51,8 @@ class Tallies:
         Where sums are kept.
     wide : bool
         Whether sums take 64 bits instead of 32.
+    group, slots : int, optional
+        Work-items of a work-group on GPUs, and of its tables in local memory the most slots.
 
     Attributes
     ----------
@@ -58,10 +60,18 @@ class Tallies:
         Shortest rows first.
     """
 
-    def __init__(self, device: Device, tables: str, *, wide: bool) -> None:
+    def __init__(
+        self,
+        device: Device,
+        tables: str,
+        *,
+        wide: bool,
+        group: int | None = None,
+        slots: int | None = None,
+    ) -> None:
         self.device = device
         self.wide = wide
-        self.group_size = group_size(device.traits)
+        self.group_size = group_size(device.traits, group)
         traits = device.traits
         self.kinds: list[Tally] = []
         if tables == "dense":
@@ -71,6 +81,7 @@ class Tallies:
         else:
             entry = 12 if wide else 8
             most = min(LOCAL_BYTES, traits.local_bytes // 2) // entry
+            most = min(most, slots or most)
             if traits.lanes > 1 and self.group_size * ITEM_ROW <= most:
                 self.kinds.append(Tally("item", ITEM_ROW, ITEM_ROW))
             of_lanes = _power(most // (self.group_size // traits.lanes))
@@ -111,7 +122,7 @@ class Tallies:
     def table_slots(self, kind: Tally, keys: int, longest: int) -> int:
         """Give the size of a table in global memory for rows of `longest` entries at most."""
         if kind.unit == "thread":
-            return keys
+            return keys + 1  # the last one, for what is listed already
         return 1 if kind.slots else _above(2 * min(keys, longest) + 1)
 
     def arguments(

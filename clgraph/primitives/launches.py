@@ -71,9 +71,9 @@ class Run:
         wait(program.kernel(name).launch(groups * self.group_size, self.group_size, *args))
 
 
-def group_size(traits: DeviceTraits) -> int:
-    """Work-items that a work-group of the primitives has on a device."""
+def group_size(traits: DeviceTraits, gpu: int | None = None) -> int:
+    """Work-items that a work-group of the primitives has on a device; on GPUs `gpu`, if given."""
     if traits.lanes == 1 or traits.emulated:
         return traits.lanes
-    wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else GPU_GROUP_SIZE
+    wanted = CPU_GROUP_LANES * traits.lanes if traits.is_cpu else gpu or GPU_GROUP_SIZE
     return traits.group_of(wanted)

@@ -49,6 +49,9 @@ void bfs_parts_levels(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,
     __global const word_t *restrict unreachable,    // [own_words] no in-edges, and what lies beyond n
+    % if likely:
+    __global const uint${likely if likely > 1 else ""} *restrict likely, // [own_n] in-neighbours that are tried first
+    % endif
     % if not counts_hubs:
     __global word_t *fresh,                         // [own_words] what the last level that pulled found here
     % endif

@@ -41,9 +41,10 @@ for (uint i = UNIT_ITEM; i < length; i += ${len(steps)}u * UNIT_ITEMS) {
 }
 </%def>
 
-## Count an edge, that to the vertex' own community apart: many are, and would wait for one another.
+## Count an edge, that to the vertex' own community apart: many are, and would wait for one another. A
+## thread has that sum in its table.
 <%def name="add(next_to, value, kind, keeps)">
-% if keeps:
+% if keeps and kind["unit"] != "thread":
 if (${next_to} == own) kept += ${value};
 else
 % endif
@@ -81,6 +82,9 @@ if (lane_id() == 0u) sum_add_local(&group_kept, kept);
         }
     </%share:each_shared_tile>
 % else:
+% if kind["unit"] == "thread":
+    if (TOGETHER) row_claims[row_claim] = 0u;   // a thread alone takes all rows of every turn
+% endif
     <%table:each_row count="count" kind="${kind}">
         const uint v = vertices[first_of_kind + row_slot];
         ${bodies.look("v")}
@@ -117,6 +121,8 @@ ${table.finish()}
 kept = group_kept;
 % elif keeps and kind["unit"] == "lanes":
 kept = lane_reduce_sum(kept);
+% elif keeps and kind["unit"] == "thread":
+kept = sums[own];
 % endif
 <%best:best floor="LONG_MIN" kind="${kind}">
 <%def name="score(key, sum)">${bodies.score(key, sum)}</%def>

@@ -3,8 +3,8 @@
 ##
 ## In CHOOSE rows are taken by who suits their length; hubs need SCORE and SETTLE too, see hubs.mako. APPLY
 ## moves who has chosen. Where work-groups can wait for each other a launch takes all of these and several
-## passes; else each is a launch, and CHOOSE one for each kind of rows, of kernels that know nothing else:
-## `only` is the phase, and for which kind by place, or hubs; or None.
+## passes, and so may a thread that is alone; else each is a launch, and CHOOSE one for each kind of rows, of
+## kernels that know nothing else: `only` is the phase, and for which kind by place, or hubs; or None.
 ##
 ## parameters()    of the kernel, after table.parameters()
 ## setup()         among its first statements, after lanes.setup()
@@ -21,6 +21,10 @@
 
 <%!
     from types import SimpleNamespace
+
+    def threads(kinds):
+        """Whether rows are taken by threads: one of them alone does all phases."""
+        return any(kind["unit"] == "thread" for kind in kinds)
 
     BODIES = ("look", "counted", "key", "floor", "score", "chosen", "move", "before", "edge", "done")
 %>
@@ -140,7 +144,7 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
 </%def>
 
 <%def name="meet()">
-% if only is None:
+% if only is None and not threads(kinds):
 if (TOGETHER && !grid_barrier(told, spin_limit)) return;
 % endif
 </%def>

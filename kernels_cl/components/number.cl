@@ -64,9 +64,9 @@ __kernel KERNEL void number_fold(
 {
     ${lanes.setup()}
     ${group.setup()}
-    <%scan:chunk_fold name="add" type="uint" index="uint" count="n" chunk="chunk" items="${items}" totals="totals">
-        <%def name="load(i)">(uint)(FIRST_OF(${i}) == ${i})</%def>
-    </%scan:chunk_fold>
+    <%scan:chunk_count index="uint" count="n" chunk="chunk" totals="totals">
+        <%def name="keep(i)">(FIRST_OF(${i}) == ${i})</%def>
+    </%scan:chunk_count>
 }
 
 __kernel KERNEL void number_rank(
@@ -84,11 +84,11 @@ __kernel KERNEL void number_rank(
     uint sum_before = 0;
     for (uint i = (uint)get_local_id(0); i < (uint)get_group_id(0); i += ${group_size}u) sum_before += totals[i];
     const uint firsts_before = group_reduce_add(sum_before);
-    <%scan:chunk_scan name="add" type="uint" index="uint" count="n" chunk="chunk" items="${items}">
-        <%def name="load(i)">(uint)(FIRST_OF(${i}) == ${i})</%def>
-        <%def name="store(i, before, x)">if (${x}) rank[${i}] = firsts_before + ${before};</%def>
-    </%scan:chunk_scan>
-    if (get_global_id(0) == get_global_size(0) - 1) *total = firsts_before + carry;
+    <%scan:chunk_keep index="uint" count="n" chunk="chunk" items="${items}" before="firsts_before">
+        <%def name="keep(i)">(FIRST_OF(${i}) == ${i})</%def>
+        <%def name="store(i, place)">rank[${i}] = ${place};</%def>
+    </%scan:chunk_keep>
+    if (get_global_id(0) == get_global_size(0) - 1) *total = carry;
 }
 
 __kernel KERNEL void number_labels(

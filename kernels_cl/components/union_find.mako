@@ -1,6 +1,8 @@
 ## union_find: trees of vertices that point to smaller ones, joined by whoever finds an edge.
 ##
 ## functions()   at file scope, after memory.vocabulary(): find_root, join and root_above
+## meeting(space, suffix)   at file scope: find_root and unite, with a suffix, of trees in `space`, __global
+##                          or __local
 ## Called by     any work-item, in any control flow
 ## Barriers      none
 ## Local memory  none
@@ -11,9 +13,9 @@
 ## vertex. Paths are shortened by plain stores of ancestors, which may overwrite one another in any order:
 ## so where every vertex is to end up with its root, each stores its own alone, and nobody shortens.
 
-<%def name="functions()">\
+<%def name="finding(space, suffix='')">\
 // The root above v, by the way halving the path.
-static inline uint find_root(__global uint *parent, const uint v) {
+static inline uint find_root${suffix}(${space} uint *parent, const uint v) {
     uint before = v, here = parent[v];
     if (here == v) return here;
     for (uint above = parent[here]; above < here; above = parent[here]) {
@@ -23,6 +25,29 @@ static inline uint find_root(__global uint *parent, const uint v) {
     }
     return here;
 }
+</%def>
+
+<%def name="meeting(space, suffix='')">\
+${finding(space, suffix)}\
+// Joins the trees of two vertices. Only from the larger of both one goes on to what is above it, so that
+// paths that meet are not followed to their root; a root is hooked to the other, whether that is one or not.
+// Without halving paths on the way, trees of meshes and geometric graphs grow a hundred times deeper.
+static inline void unite${suffix}(${space} uint *parent, uint a, uint b) {
+    while (a != b) {
+        const uint high = a > b ? a : b, low = a > b ? b : a;
+        uint met = parent[high];
+        if (met == high) met = atomic_cmpxchg(&parent[high], high, low);
+        if (met == high) return;
+        const uint above = parent[met];
+        if (above < met) parent[high] = above;
+        a = met;
+        b = low;
+    }
+}
+</%def>
+
+<%def name="functions()">\
+${finding("__global")}\
 
 // The same without shortening, once nothing is joined any more.
 static inline uint root_above(const __global uint *parent, const uint v) {

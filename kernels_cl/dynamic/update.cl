@@ -30,6 +30,7 @@ ${find.functions()}
 % endfor
 #define BOX ${box}u         // most keys of a box
 #define LEAST ${least}u     // entries of the smallest block
+#define FEW 64u             // keys that are ranked sooner than sorted in steps
 #define NOWHERE (~(offset_t)0)
 #define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
 #define TARGET(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
@@ -40,10 +41,9 @@ ${box_of.functions()}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void update_rows(
-    const uint stages,                          // bits 0 to 2: which of the three
+    const uint what,                            // bits 0 to 2: which of the three stages; JOINS; ODD
     const uint spin_limit,                      // polls before the barrier gives up
     volatile __global uint *control,            // counts of this batch and of the next; the barrier's words
-    const uint parity,                          // which of the two is this batch'
     __global const uint *restrict src,          // [count]
     __global const uint *restrict dst,          // [count]
     const uint count,
@@ -51,7 +51,6 @@ void update_rows(
     const uint bits,                            // of a target
     const uint place_bits,                      // of a key's number in the batch
     const uint both,                            // whether each edge stands for both directions
-    const uint joins,                           // 1: edges that are not there join; 0: those there leave
     const uint span,                            // rows of a box
     const uint boxes,
     const uint stride,                          // keys that a box has room for
@@ -81,6 +80,9 @@ void update_rows(
     __local uint short_of;
     volatile __global uint *const state = control + BARRIER;
     const uint lid = (uint)get_local_id(0);
+    const uint stages = what & 7u;
+    const uint joins = (what & JOINS) != 0u;    // edges that are not there join; else those there leave
+    const uint parity = (what & ODD) != 0u;     // which of the two counts are this batch'
     if (stages & 1u) {
         <%share:each_item count="count">
             const uint u = src[item], v = dst[item];
@@ -107,13 +109,18 @@ void update_rows(
         for (uint b = (uint)get_group_id(0); b < boxes && !stopped; b += (uint)get_num_groups(0)) {
             const uint given = filled[b];
             if (given == 0u) continue;
+            uint share = 0u;
+            // Not looked at before the keys are sorted.
+            if (lid == 0u) share = atomic_add(SPOT(parity, SHARED), given);
             uint size = 1u;
             while (size < given) size <<= 1;
             for (uint i = lid; i < size; i += GROUP_SIZE) keys[i] = i < given ? boxed[(ulong)b * stride + i] : ~0ul;
             barrier(CLK_LOCAL_MEM_FENCE);
-            ${sorting.bitonic("keys", "size")}
-            uint share = 0u;
-            if (lid == 0u) share = atomic_add(SPOT(parity, SHARED), given);
+            if (given <= min(FEW, (uint)GROUP_SIZE)) {
+                ${sorting.ranked("keys", "given")}
+            } else {
+                ${sorting.bitonic("keys", "size")}
+            }
             share = group_broadcast(share, 0u);
             __global row_t *const mine = rows + share;
             __global uint *const place = places + share;

@@ -5,7 +5,8 @@
 ## scan_totals     their exclusive scan in place, by a launch of one work-group
 ## chunk_count     the same of caller.keep(i), an expression that is 0 or 1, instead of chunk_fold
 ## chunk_keep      compaction instead of chunk_scan: caller.keep(i); caller.store(i, place) are statements
-##                 for each element that is kept
+##                 for each element that is kept; `before`, instead of totals, is how many the chunks before
+##                 this one keep, and carry is then how many this one and those keep
 ## chunk_scan      caller.load(i) as above; caller.store(i, before, x) are statements for element i,
 ##                 what all elements before it combine to, and what load(i) gave
 ## In scope        the group vocabulary with the operator `name` declared on `type`
@@ -128,9 +129,9 @@ if (get_local_id(0) == 0) ${totals}[get_group_id(0)] = counted;
 
 ## Neighbouring lanes take
 ## neighbouring elements, and a ballot tells how many are kept before each.
-<%def name="chunk_keep(index, count, chunk, items, totals)">\
+<%def name="chunk_keep(index, count, chunk, items, totals='', before='')">\
 ${chunk_bounds(index, count, chunk)}
-${index} carry = ${totals}[get_group_id(0)];
+${index} carry = ${before or f"{totals}[get_group_id(0)]"};
 for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items}u) {
     const ${index} first = tile + get_local_id(0) / LANES * (LANES * ${items}u) + lane_id();
     lanemask_t keeps[${items}];

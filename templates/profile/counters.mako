@@ -161,10 +161,12 @@ static inline void prof_barrier(volatile __global ulong *prof, const uint site) 
 }
 % endif
 
+// What counts is called, as it is long, and gives nothing back. Where such functions returned the place that
+// they were given, kernels that NVIDIA's compiler optimised went to other addresses (driver 580.159.04).
 % if on["GMEM"]:
 // Sectors that this unit asked for before, not long ago and since its work-group last met all others,
 // which empties the nearest cache, are near; so are these from now on.
-static __attribute__((noinline)) long prof_near(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element) {
+static __attribute__((noinline)) void prof_note_near(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element) {
     const ulong sector = (base + (ulong)place * element) >> 5;
     const uint active = prof_active(), below = prof_below();
     const int mine = !(active & below), asks = !(prof_match(sector, active) & below);
@@ -180,21 +182,29 @@ static __attribute__((noinline)) long prof_near(volatile __global ulong *prof, c
     const uint missed = (uint)popcount(prof_ballot(asks & (before != mark), active));
     prof_add(mine, prof_site(prof, site) + 5, (ulong)missed);
     prof_add(mine && prof_has_record(), prof_record(prof) + (missed ? 8 : 11), 1ul);
+}
+
+static inline long prof_near(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element) {
+    prof_note_near(prof, site, base, place, element);
     return place;
 }
 
 // Atomics by the address that they go to: those of SIMD groups above 2^32, those of work-items below.
-static __attribute__((noinline)) long prof_met(volatile __global ulong *prof, const ulong base, const long place, const uint element) {
+static __attribute__((noinline)) void prof_note_met(volatile __global ulong *prof, const ulong base, const long place, const uint element) {
     const ulong word = (base + (ulong)place * element) >> 2;
     const uint same = prof_match(word, prof_active());
     prof_add(!(same & prof_below()), prof + ${header + spread * sites * site_words + stages * stage_words}u + word % ${hot_words}u, 1ul << 32 | (ulong)popcount(same));
+}
+
+static inline long prof_met(volatile __global ulong *prof, const ulong base, const long place, const uint element) {
+    prof_note_met(prof, base, place, element);
     return place;
 }
 
 % endif
 % for space, wanted in (("global", on["GMEM"]), ("local", on["LMEM"])):
 % if wanted:
-static __attribute__((noinline)) long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint way) {
+static __attribute__((noinline)) void prof_note_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint way) {
     const ulong address = base + (ulong)place * element;
     const uint active = prof_active(), below = prof_below();
     const int mine = !(active & below);
@@ -232,6 +242,10 @@ static __attribute__((noinline)) long prof_${space}(volatile __global ulong *pro
     prof_add(mine && way != PROF_WAY_NEAR, counts + 5, (ulong)fourth);
     prof_add(mine && (way == PROF_WAY_FAR || way == PROF_WAY_ATOMIC) && prof_has_record(), prof_record(prof) + 8, 1ul);
 % endif
+}
+
+static inline long prof_${space}(volatile __global ulong *prof, const uint site, const ulong base, const long place, const uint element, const uint size, const uint way) {
+    prof_note_${space}(prof, site, base, place, element, size, way);
     return place;
 }
 

@@ -13,7 +13,12 @@
 static inline ulong prof_row(volatile __global ulong *prof) {
     const ulong group = get_group_id(0), step = prof[0];
     if (group % step) return PROF_NO_ROW;
+% if one_item:
+    // Its local id is 0; PoCL 3 dies of asking for that many times in a group of one work-item.
+    const ulong row = group / step;
+% else:
     const ulong row = group / step * get_local_size(0) + get_local_id(0);
+% endif
     return row < prof[1] ? row : PROF_NO_ROW;
 }
 

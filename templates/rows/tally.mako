@@ -165,8 +165,10 @@ unit_barrier();
     const uint new_key = ${key};
     const sum_t new_value = ${value};
 % if kind["unit"] == "thread":
+    // Whether a key is new is a guess, and a wrong one takes longer than a key written in vain.
     const sum_t known = sums[new_key];
-    if (known == 0 && new_value != 0) keys[key_count++] = new_key;
+    keys[key_count] = new_key;
+    key_count += (known == 0) & (new_value != 0);
     sums[new_key] = known + new_value;
 % elif kind["unit"] == "item":
     if (new_value != 0) {

@@ -47,6 +47,9 @@ def test_a_row_is_the_geometric_mean_over_graphs_beside_their_fastest_codes():
 def test_on_processors_the_fastest_library_of_the_same_run_counts():
     cases = [case("kron18", 2.0, algorithm="sssp", scipy=12.0, igraph=6.0)]
     assert rows((CPU, cases)) == [("CPU", "shortest paths", "3 on 1 graph, beside igraph")]
+    told = {"gapbs-delta-2": 4.0, "gapbs-delta-32": 8.0}
+    cases = [case("kron18", 2.0, algorithm="sssp", scipy=12.0, **told)]
+    assert rows((CPU, cases)) == [("CPU", "shortest paths", "2 on 1 graph, beside gapbs")]
 
 
 def test_the_newest_measured_case_of_each_graph_counts():

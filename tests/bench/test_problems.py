@@ -153,6 +153,24 @@ def test_dependencies_are_counted_frontier_by_frontier():
     assert max(expected) > 1
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_one_path_beside_more_than_numbers(backwards):
+    """Two ways a link along a chain, and one plain path to the same end: 2^1200 beside 1."""
+    links = 1200
+    first = 3 * np.arange(links)
+    chain = [(first, first + 1), (first, first + 2), (first + 1, first + 3), (first + 2, first + 3)]
+    last = 3 * links
+    plain = np.concatenate([[0], np.arange(last + 1, last + 2 * links), [last]])
+    ends = np.concatenate([np.column_stack(pair) for pair in (*chain, (plain[:-1], plain[1:]))])
+    n = int(ends.max()) + 1
+    name = np.arange(n)[::-1] if backwards else np.arange(n)
+    graph = cg.from_edges(*name[ends.T], n=n, symmetrize=True)
+    scores = betweenness.brandes(graph, [int(name[0])])[name]
+    # Half of what lies behind the chain's first link; the plain path leads nowhere else.
+    assert scores[1] == pytest.approx((last - 2) / 2)
+    assert scores[last + 1] == pytest.approx(2 * links - 2)
+
+
 def test_more_paths_than_numbers(pocl):
     """From corner to corner of a grid there are some 10^335: logarithms hold them, and we do."""
     graph = cg.generate.grid2d(560, 560)

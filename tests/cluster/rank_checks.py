@@ -5,6 +5,7 @@ one device on the first, and count what is sent by a model of their own.
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -180,6 +181,31 @@ def rounds():
                 most = max(result.stats.per_level["rounds"])
                 counts[comm.message_bytes] = max(counts.get(comm.message_bytes, 0), most)
     assert counts[1 << 40] == ((comm.size - 1).bit_length() if comm.size > 3 else comm.size > 1)
+    costs = (np.repeat(np.arange(MIXED.n), MIXED.degrees) + MIXED.indices) % 7
+    weighted = cg.Graph(MIXED.indptr, MIXED.indices, costs, directed=False)
+    paths = cg.cluster.SSSP(weighted, comm, predecessors=True)
+    components = cg.cluster.ConnectedComponents(MIXED_ONE_WAY, comm)
+    lengths = cg.sssp(weighted, MIXED_SOURCES[1], device=DEVICE).distances
+    labels = cg.connected_components(MIXED_ONE_WAY, device=DEVICE).labels
+    most = (comm.size - 1).bit_length()
+    shift, went = comm.shift, Counter()
+
+    def counted(requests):
+        went[comm.message_bytes] += 1
+        return shift(requests)
+
+    comm.shift = counted
+    for comm.message_bytes in (usual, 0, 1 << 40):
+        found = paths.run(MIXED_SOURCES[1], verify=True)
+        np.testing.assert_array_equal(found.own["distances"], lengths[found.vertices])
+        parts = components.run(verify=True)
+        np.testing.assert_array_equal(parts.own["labels"], labels[parts.vertices])
+        if comm.message_bytes == 1 << 40 and comm.size > 3:
+            assert parts.stats.message_rounds == 2 * most
+            assert went[comm.message_bytes] > 2 * most  # those of paths, too
+        elif comm.size < 4:
+            assert not went
+    comm.shift = shift
     comm.message_bytes = usual
     path = cg.generate.path(1500)
     plan = cg.cluster.BFS(path, comm, predecessors=True, partition="block")

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from configs import bfs_config
 from graphs import SHAPES
-from searches import MIXED, MIXED_SOURCES, check_search
+from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
+from clgraph.algorithms.bfs.likely import LOOKED_AT
 from clgraph.cluster import DividedBFS
 from clgraph.cluster.parts import candidates
 from clgraph.cluster.parts.bits import BitPart
@@ -193,3 +194,31 @@ def test_more_candidates_than_32_bits_number(edges, any_device, monkeypatch):
     config = bfs_config(queue="vertex", visited="plain")
     with pytest.raises(cg.InvalidGraphError, match="32 bits"):
         DividedBFS(graph, same(any_device, 2), config=config)
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize("kept", [1, 2])
+def test_likely_parents_are_tried_first(device, kept):
+    """Of a vertex's in-neighbours those with most edges to the part's vertices; same results."""
+    config = cg.BFSConfig(frontier="status", pull=cg.pull.ByEdges(likely=kept))
+    for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
+        plan = DividedBFS(graph, same(device, 3), predecessors=True, config=config)
+        back = graph.transpose()
+        for part in plan.parts:
+            first, count = part.owned.first, part.owned.count
+            begins = back.indptr[first : first + count + 1].astype(np.int64)
+            into = back.indices[begins[0] : begins[-1]]
+            edges = np.bincount(into, minlength=graph.n)
+            likely = part._back[-1].read().reshape(count, kept)
+            for v, mine in enumerate(likely):
+                row = into[begins[v] - begins[0] : begins[v + 1] - begins[0]][:LOOKED_AT]
+                best = np.sort(edges[row])[::-1][:kept]
+                assert np.isin(mine, [*row, first + v]).all()
+                assert edges[mine[: best.size]].tolist() == best.tolist()
+                assert (mine[best.size :] == first + v).all()
+        pulled = False
+        for source in sources:
+            result = plan.run(source, verify=True)
+            check_search(graph, source, result)
+            pulled |= "pull" in result.stats.directions
+        assert pulled

@@ -104,6 +104,28 @@ def test_expansions_are_counted_and_stay_right(balance, card):
     np.testing.assert_array_equal(expand.owners(), np.repeat(np.arange(5000), sizes))
 
 
+def test_a_product_is_counted_and_stays_right(card):
+    """Long rows and short ones; what counts once had them read from elsewhere."""
+    graph = cg.generate.kron(15, seed=20261122, weights=(1, 100))
+    product, ones = cg.SpMV(graph, device=card), np.ones(graph.n, np.float32)
+    values = product.run(ones, verify=True).values
+    found = []
+    report = cg.profile(
+        lambda: found.append(product.run(ones)), passes=("counters",), device=card, repeats=1
+    )
+    assert {kernel.totals.chain.operations > 0 for kernel in report.kernels} == {True}
+    for result in found:
+        np.testing.assert_allclose(result.values, values, rtol=1e-5)
+
+
+def test_a_card_is_calibrated(card, monkeypatch, tmp_path):
+    """The whole corpus is profiled, of which a kernel once ended the context."""
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    found = corpus.calibrate(card, scale=12, seconds=600)
+    assert set(found.pearson) == {primitive for primitive, *_ in corpus.specimens(card, 12)}
+    assert found.prices is not None
+
+
 def test_a_program_is_the_same_after_a_profile(card):
     graph = cg.generate.kron(10, seed=1)
     before = cg.ConnectedComponents(graph, device=card)

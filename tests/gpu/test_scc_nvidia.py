@@ -14,6 +14,7 @@ from digraphs import (
     million,
     random_digraph,
     small,
+    tiled_components,
 )
 
 import clgraph as cg
@@ -136,3 +137,20 @@ def test_a_hundred_repeats_agree(gpu):
     labels = plan.run().labels
     for _ in range(99):
         np.testing.assert_array_equal(plan.run().labels, labels)
+
+
+@pytest.mark.parametrize("tile", [8, 1024])
+def test_weak_components_by_tiles(tile, gpu):
+    for name in SMALL:
+        if small(name).n:
+            check_components(small(name), tiled_components(small(name), gpu, tile).run(), "weak")
+
+
+@pytest.mark.parametrize("name", ["grid2d", "road", "path"])
+def test_weak_components_of_near_neighbours(name, gpu):
+    size = (1_000_000,) if name == "path" else (1000, 1000)
+    graph = getattr(cg.generate, name)(*size)
+    plan = cg.ConnectedComponents(graph, device=gpu)
+    assert plan.config["tile"] > 0
+    for _ in range(3):
+        check_components(graph, plan.run(), "weak")

@@ -7,6 +7,7 @@ from bench.studies import KERNELS
 from bench.studies.profiling import patterns
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
+from clgraph.primitives import Expand, ExpandConfig
 from clgraph.profile import criteria
 from clgraph.profile.instrument import (
     RECORD_WORDS,
@@ -273,3 +274,17 @@ def test_counters_of_many_launches_are_joined_and_none_is_lost():
     assert counted.totals.executed.size == 2 * launches
     assert counted.totals.chain.operations == launches
     assert Counted().totals is None
+
+
+@pytest.mark.optimised
+@pytest.mark.parametrize("balance", ["block_search", "two_phase"])
+def test_expansions_are_counted_and_stay_right(balance, pocl):
+    """PoCL's optimiser ends the process where the counting text is one that it cannot."""
+    sizes = np.arange(200, dtype=np.uint32) % 7
+    expand = Expand(sizes, config=ExpandConfig(balance=balance), device=pocl)
+    counting = Counting(Mask.DIV | Mask.GMEM | Mask.LMEM, pocl)
+    with observed_by(counting):
+        expand.run()
+    assert all(found.totals is not None for found in counting.found.values())
+    counting.release()
+    np.testing.assert_array_equal(expand.owners(), np.repeat(np.arange(sizes.size), sizes))

@@ -10,13 +10,15 @@ import pytest
 
 from bench.studies.profiling.fitting import bounds_in, judged, plan_of, ranked
 from bench.studies.profiling.overheads import overhead
-from bench.studies.profiling.profiles import criteria_table
+from bench.studies.profiling.profiles import cases_table, criteria_table
 from clgraph.profile.quality import PUBLISHED, Specimen, quality
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 PAGE = " ".join((ROOT / "docs" / "profiling.md").read_text("utf-8").split())
 FIRST = "probes/h200-20261122-profiles-first.json"
+CASES = "h200-20261128-profile-cases.json"
+PRESETS = "h200-20261128-profile-presets.json"
 LIMITERS = "h200-20261127-limiters.json"
 OVERHEADS = "h100-20261127-profile-overheads.json"
 FORETOLD = "h200-20261128-profile-prediction.json"
@@ -27,7 +29,7 @@ def recorded(name):
     return json.loads((RESULTS / name).read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", [FIRST, LIMITERS, OVERHEADS, FORETOLD, CROSSED])
+@pytest.mark.parametrize("name", [FIRST, LIMITERS, OVERHEADS, FORETOLD, CROSSED, PRESETS, CASES])
 def test_records_are_of_a_commit_and_on_the_page(name):
     machine = recorded(name)["machine"]
     assert machine["commit"]
@@ -144,18 +146,19 @@ def test_patterns_are_counted_exactly_on_the_card():
 
 
 def test_every_preset_stands_on_the_page_by_criterion():
-    record = recorded(FIRST)
+    record = recorded(PRESETS)
     for line in criteria_table(record):
         assert " ".join(line.split()) in PAGE
     graphs = {row["graph"] for row in record["runs"]}
     assert len(graphs) == 3
+    assert len(record["runs"]) == 24
     for row in record["runs"]:
         if row["quality"] is not None:
             assert row["quality"] == pytest.approx(quality(row["criteria"], PUBLISHED))
 
 
 def test_rank_correlations_of_the_page_are_those_of_the_record():
-    record = recorded(FIRST)
+    record = recorded(PRESETS)
     corpus = [
         Specimen(
             f"bfs {row['graph']}", row["run"].partition("/")[2], row["criteria"], row["elapsed_s"]
@@ -167,3 +170,13 @@ def test_rank_correlations_of_the_page_are_those_of_the_record():
     for name, own in found.items():
         cells = rf"\| {own['published']:.2f} \| {own['left_out']:.2f} \|"
         assert re.search(rf"\| {name.removeprefix('bfs ')}[^|]*{cells}", PAGE)
+
+
+def test_every_version_of_the_cases_stands_on_the_page():
+    record = recorded(CASES)
+    assert set(record["cases"]) == {"reduction", "transpose", "bfs"}
+    for rows in record["cases"].values():
+        assert len(rows) == 3
+        assert rows[2]["speedup"] > 1.0
+    for line in cases_table(record):
+        assert " ".join(line.split()) in PAGE

@@ -74,13 +74,24 @@ class FakeEvent:
     @property
     def command_execution_status(self):
         assert self.flushed, "asked before the queue was flushed: it may never finish"
-        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(state, Exception):
+            raise state
+        return state
 
 
 @pytest.mark.parametrize("states", [(-5,), (3, 2, -36), (*[1] * 200, -9999)])
 def test_failure_is_told(states):
     with pytest.raises(ClgraphError, match=f"OpenCL error {states[-1]};"):
         wait([FakeEvent(*states)])
+
+
+@pytest.mark.parametrize("before", [(), (3, 2), [1] * 200])
+def test_a_lost_context_is_told(before):
+    """Of which NVIDIA's driver tells where an event is asked for its status."""
+    lost = cl.LogicError(cl._cl._ErrorRecord("clGetEventInfo", -9999, ""))
+    with pytest.raises(ClgraphError, match="OpenCL error -9999;"):
+        wait([FakeEvent(*before, lost)])
 
 
 def test_what_does_not_end_in_time_is_told(fake_time):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -56,36 +58,38 @@ def brandes(graph: Graph, sources: Sequence[int]) -> NDArray[np.float64]:
     Of paths logarithms are kept: across a grid there are more than a float64 holds, and beside its
     edges only one.
     """
-    scores = np.zeros(graph.n)
-    for source in sources:
-        level, paths = np.full(graph.n, -1, np.int32), np.full(graph.n, -np.inf)
-        steps: list[tuple[NDArray[Any], NDArray[Any]]] = []
-        place = np.empty(graph.n, np.int64)
-        frontier = np.array([source], np.int64)
-        level[source] = paths[source] = 0
-        while frontier.size:
-            begins, ends = rows_of(graph, frontier)
-            fresh = ends[level[ends] < 0]
-            level[fresh] = len(steps) + 1
-            tight = level[ends] == len(steps) + 1
-            begins, ends = begins[tight], ends[tight]
-            if ends.size:
-                order = np.argsort(ends, kind="stable")
-                found, first, ways = np.unique(ends[order], return_index=True, return_counts=True)
-                terms = paths[begins[order]]
-                most = np.maximum.reduceat(terms, first)
-                sums = np.add.reduceat(np.exp(terms - np.repeat(most, ways)), first)
-                paths[found] = most + np.log(sums)
-            steps.append((begins, ends))
-            place[fresh] = np.arange(fresh.size)
-            frontier = fresh[place[fresh] == np.arange(fresh.size)]  # each vertex once
-        owed = np.zeros(graph.n)
-        for begins, ends in reversed(steps):
-            shares = np.exp(paths[begins] - paths[ends])
-            np.add.at(owed, begins, shares * (1 + owed[ends]))
-        owed[source] = 0.0
-        scores += owed
-    return scores
+    with ThreadPoolExecutor() as pool:  # NumPy lets go of the interpreter meanwhile
+        return sum(pool.map(partial(_dependencies, graph), sources), np.zeros(graph.n))
+
+
+def _dependencies(graph: Graph, source: int) -> NDArray[np.float64]:
+    """Count what depends on each vertex along shortest paths from one source."""
+    level, paths = np.full(graph.n, -1, np.int32), np.full(graph.n, -np.inf)
+    steps: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    place = np.empty(graph.n, np.int64)
+    frontier = np.array([source], np.int64)
+    level[source] = paths[source] = 0
+    while frontier.size:
+        begins, ends = rows_of(graph, frontier)
+        fresh = ends[level[ends] < 0]
+        level[fresh] = len(steps) + 1
+        tight = level[ends] == len(steps) + 1
+        begins, ends = begins[tight], ends[tight]
+        place[fresh] = np.arange(fresh.size)
+        frontier = fresh[place[fresh] == np.arange(fresh.size)]  # each vertex once
+        place[frontier] = np.arange(frontier.size)
+        terms, slots = paths[begins], place[ends]
+        most = np.full(frontier.size, -np.inf)
+        np.maximum.at(most, slots, terms)
+        sums = np.bincount(slots, np.exp(terms - most[slots]), frontier.size)
+        paths[frontier] = most + np.log(sums)
+        steps.append((begins, ends))
+    owed = np.zeros(graph.n)
+    for begins, ends in reversed(steps):
+        shares = np.exp(paths[begins] - paths[ends])
+        np.add.at(owed, begins, shares * (1 + owed[ends]))
+    owed[source] = 0.0
+    return owed
 
 
 class Betweenness(Problem):

@@ -132,7 +132,7 @@ def _declare_graph(
         "[words] no in-edges, and what lies beyond n",
     )
     kept = likely_kept(config)
-    if kept and not isinstance(graph, BlockRows) and not isinstance(back, BlockRows):
+    if kept:
         parents = partial(likely_parents, graph, back, kept, device, progress)
         ctype = "uint" if kept == 1 else f"uint{kept}"
         table.held(ctype, "likely", parents, "[n] the in-neighbours of most edges")

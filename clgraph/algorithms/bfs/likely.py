@@ -8,14 +8,15 @@ import numpy as np
 
 from clgraph.device import Memory, load
 from clgraph.device.waiting import wait
-from clgraph.engine.resident import resident
+from clgraph.engine.blocks import rows_in_blocks, rows_of
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
-__all__ = ["LOOKED_AT", "likely_parents"]
+__all__ = ["LOOKED_AT", "likely_among", "likely_parents"]
 
 ITEMS_PER_UNIT = 2048
 # In-neighbours of a vertex that are looked at, the first ones.
@@ -23,14 +24,18 @@ LOOKED_AT = 64
 
 
 def likely_parents(
-    graph: Graph, back: Graph, kept: int, device: Device, progress: Progress | None = None
+    graph: Graph | BlockRows,
+    back: Graph | BlockRows,
+    kept: int,
+    device: Device,
+    progress: Progress | None = None,
 ) -> Allocation:
     """Give the in-neighbours of most out-edges of each vertex, on a device.
 
     Parameters
     ----------
-    graph, back : Graph
-        What is searched, and its transpose, or itself where it is undirected.
+    graph, back : Graph or BlockRows
+        What is searched, and its transpose, or itself where it is undirected, as in blocks it is.
     kept : int
         How many of each vertex, at most `LOOKED_AT`.
     device : Device
@@ -56,14 +61,68 @@ def likely_parents(
     """
     held: dict[tuple[Device, int], Allocation] = graph.kept.setdefault(likely_parents, {})
     if (device, kept) not in held:
-        rows, in_rows = (resident(which, device, progress) for which in (graph, back))
+        rows, in_rows = (rows_of(which, device, progress) for which in (graph, back))
+        blocks = rows_in_blocks(graph)
         likely = Memory(device).allocate("likely", graph.n * kept, np.uint32)
-        group = min(64, device.traits.max_group_size)
         wide = rows.indptr.dtype.itemsize == 8
-        program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept)
-        arrays = (rows.indptr, in_rows.indptr, in_rows.indices)
-        size = device.traits.compute_units * ITEMS_PER_UNIT
+        layout = "packed" if blocks is None else "blocks"
+        program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout=layout)
+        lengths = () if blocks is None else (blocks.store.used,)
+        arrays = (rows.indptr, *lengths, in_rows.indptr, in_rows.indices)
         numbers = (np.uint32(graph.n), np.uint32(LOOKED_AT))
-        wait(program.kernel("bfs_likely").launch(size, group, *arrays, *numbers, likely))
+        kernel = program.kernel("bfs_likely")
+        wait(kernel.launch(*_sizes(device), *arrays, *numbers, likely))
         held[device, kept] = likely
     return held[device, kept]
+
+
+def likely_among(
+    in_indptr: Allocation, in_indices: Allocation, first: int, n: int, kept: int, device: Device
+) -> Allocation:
+    """Give the same of the vertices of a part, by the out-edges that lead to these.
+
+    Parameters
+    ----------
+    in_indptr, in_indices : Allocation
+        In-edges of the part's vertices; sources are numbered as in the whole graph.
+    first : int
+        Number of the part's first vertex in the whole graph.
+    n : int
+        Vertices of the whole graph.
+    kept : int
+        How many of each vertex.
+    device : Device
+        Where, with the queue that is to have it.
+
+    Returns
+    -------
+    Allocation
+        uint32, as of `likely_parents`, numbered as in the whole graph.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If that, and beside it for a while 4 bytes for each vertex of the graph, do not fit.
+
+    Notes
+    -----
+    A part knows the degrees of its own vertices only; of the edges of others about as large a share
+    leads here as of all, and edges that do not are of no use here.
+    """
+    memory, count = Memory(device), in_indptr.count - 1
+    likely = memory.allocate("likely", count * kept, np.uint32)
+    out_edges = memory.allocate("out_edges", n, np.uint32)
+    out_edges.clear()
+    wide = in_indptr.dtype.itemsize == 8
+    program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout="part")
+    sizes, m = _sizes(device), np.uint64(in_indices.count)
+    program.kernel("bfs_in_neighbours", device).launch(*sizes, in_indices, m, out_edges)
+    numbers = (np.uint32(count), np.uint32(LOOKED_AT))
+    arrays = (out_edges, np.uint32(first), in_indptr, in_indices)
+    wait(program.kernel("bfs_likely", device).launch(*sizes, *arrays, *numbers, likely))
+    return likely
+
+
+def _sizes(device: Device) -> tuple[int, int]:
+    group = min(64, device.traits.max_group_size)
+    return device.traits.compute_units * ITEMS_PER_UNIT, group

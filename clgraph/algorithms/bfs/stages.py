@@ -94,7 +94,7 @@ def stages_of(config: Resolved) -> list[str]:
 
 def likely_kept(config: Resolved) -> int:
     """How many likely parents of a vertex are tried before its row."""
-    may = config.frontier.name == "vertex" and config.lanes > 1 and not config.in_blocks
+    may = config.frontier.name == "vertex" and config.lanes > 1
     return (config.pull.likely or 0) if may and isinstance(config.pull, ByEdges) else 0
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clgraph.algorithms.communities.config import CommunitiesConfig
+from clgraph.algorithms.communities.iterating import Iterations
 from clgraph.algorithms.communities.level import Level, Levels
-from clgraph.algorithms.communities.moving import moved, refined
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
 from clgraph.algorithms.communities.scale import MOST_RESOLUTION, Scale, whole_weights
 from clgraph.algorithms.communities.turns import StrandedError, Turns
@@ -26,8 +25,6 @@ from clgraph.graph.arguments import real, whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -35,20 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Leiden", "Louvain", "check_sizes"]
 
 MOST = 2**31 - 1
-MOST_LEVELS = 64
-# Of modularity, on the first level of the first iteration. On every other vertices that may move
-# are few, and a tenth is worth more than it takes.
-TOLERANCE = 1e-3
-# Of modularity, on a level with most of the graph's edges that is made of another: moves that gain
-# no more are few, and taking communities apart for them brings as little again, for most of the
-# work of a level. Where levels shrink this brings more than it takes.
-REFINED_FROM = 1e-3
-MOST_EDGES = 0.55
-# Of modularity: moves that gain no more on a level with few edges are not worth taking communities
-# apart for; an iteration ends where whole communities that join each other gain no more, and all of
-# it where single vertices do in a later iteration.
-SETTLED = 2e-5
-GOLDEN = 0x9E3779B9
 
 
 def check_sizes(graph: Graph) -> None:
@@ -116,7 +99,7 @@ class _Detection(Plan):
             sums = (self._first.strengths, self._first.loops)
             levels.launch(log, self._first, n, "level_strengths", np.uint32(n), *sums)
             self.total = int(self._first.strengths.read().sum(dtype=np.uint64))
-            self._places = levels.array("first_places", n)
+            self._iterations = Iterations(levels, self._turns, self._first, refines=self._refines)
             self._labels = levels.array("final_labels", n, np.int32)
             self._numbering = Numbering(self.device, self._memory, n, smallest=False)
         self.source_hash = levels.source_hash
@@ -141,7 +124,8 @@ class _Detection(Plan):
             From 0 on; decides who is asked first, and between what is equally good.
         iterations : int
             How often the whole is done, each time beginning with the communities found before;
-            ends before if moves of single vertices gain no more than 0.00002 of modularity.
+            ends before if moves of single vertices gain no more than 0.00002 of modularity, or
+            0.000005 from the third one on.
         verify : bool
             Whether to compute the modularity on the host too, and of Leiden to check that
             communities are connected, outside the times in the stats.
@@ -175,10 +159,10 @@ class _Detection(Plan):
                 scale = Scale.of(self.total, gamma)
                 with self._counted():
                     try:
-                        quality = self._iterations(log, scale, seed, most, found, progress)
+                        quality = self._iterations.run(log, scale, seed, most, found, progress)
                     except StrandedError:
-                        quality = self._iterations(log, scale, seed, most, found, progress)
-                    self._numbering.run(log, self._places, self._labels)
+                        quality = self._iterations.run(log, scale, seed, most, found, progress)
+                    self._numbering.run(log, self._iterations.places, self._labels)
                     count = self._numbering.count()
                     labels = self._labels.read()
             report_progress(progress, self.graph.n, self.graph.n, "merging vertices")
@@ -196,145 +180,6 @@ class _Detection(Plan):
                 connected=self._refines,
             )
         return result
-
-    def _iterations(
-        self,
-        log: SweepLog,
-        scale: Scale,
-        seed: int,
-        most: int,
-        found: list[dict[str, int]],
-        progress: Progress | None,
-    ) -> float:
-        """Go through all levels until little changes; give the modularity."""
-        found.clear()
-        quality: Callable[[], float] = float  # of nothing
-        for iteration in range(most):
-            better = self._iterate(log, scale, seed, iteration, found, progress)
-            if better is None:
-                break
-            quality = better
-        return quality()
-
-    def _iterate(
-        self,
-        log: SweepLog,
-        scale: Scale,
-        seed: int,
-        iteration: int,
-        found: list[dict[str, int]],
-        progress: Progress | None,
-    ) -> Callable[[], float] | None:
-        """Go through all levels once.
-
-        Returns
-        -------
-        callable or None
-            Waits for the modularity, and gives it; None if that is left as it was.
-        """
-        levels, turns, level = self._levels, self._turns, self._first
-        given = iteration > 0
-        levels.start(log, level, given=given)
-        for depth in range(MOST_LEVELS):
-            sown = (seed + GOLDEN * (1 + depth + MOST_LEVELS * iteration)) % 2**32
-
-            def report(level: Level = level) -> None:
-                report_progress(progress, self.graph.n - level.n, self.graph.n, "merging vertices")
-
-            turns.order(log, level, sown)
-            tolerance = TOLERANCE if depth == iteration == 0 else TOLERANCE / 10
-            passes, moves, gain = moved(
-                log, turns, level, scale, tolerance=tolerance, report=report
-            )
-            found.append(
-                {
-                    "iteration": iteration,
-                    "vertices": level.n,
-                    "edges": level.m,
-                    "passes": passes,
-                    "moves": moves,
-                }
-            )
-            if gain <= SETTLED and iteration > 0 and depth == 0:
-                return None
-            # Vertices that are whole communities hardly join others: nor will what they make.
-            if gain <= SETTLED and depth > 0 and not given:
-                break
-            parts = level.labels
-            refines = self._refines and gain > self._refined_from(level)
-            if refines:
-                parts = refined(log, turns, level, scale, report=report)
-            elif self._refines:
-                parts = levels.pieces(log, level)
-            made = levels.coarser(
-                log, level, parts, partial(self._begin, log, level, parts, depth, refines)
-            )
-            if _is_last(level, made, depth):
-                break
-            level, given = made, refines
-        if self._refines:
-            self._part(log, level)
-        self._follow(log, level.labels, level.labels, begun=depth > 0, numbered=False)
-        self._levels.copy(log, self._places, self._first.labels, self.graph.n)
-        asked = levels.quality(log, level, f"quality {iteration % 2}")
-        return partial(_modularity, asked, scale)
-
-    def _begin(
-        self,
-        log: SweepLog,
-        level: Level,
-        parts: Allocation,
-        depth: int,
-        refined: bool,
-        made: Level,
-        numbers: Allocation,
-    ) -> None:
-        """Go from a level to the one that is made of it, as far as that needs no edges."""
-        if _is_last(level, made, depth):
-            return
-        self._follow(log, parts, numbers, begun=depth > 0, numbered=True)
-        if refined:
-            self._levels.inherit(log, level, made, parts, numbers)
-        self._levels.start(log, made, given=refined)
-
-    def _refined_from(self, level: Level) -> float:
-        """Give what moves on a level gain at most where refining it is not worth while."""
-        if level is self._first:
-            return 0.0
-        return REFINED_FROM if level.m > MOST_EDGES * self.graph.m else SETTLED
-
-    def _follow(
-        self, log: SweepLog, labels: Allocation, numbers: Allocation, *, begun: bool, numbered: bool
-    ) -> None:
-        """Say of the graph's vertices where they are now."""
-        n = self.graph.n
-        flags = (np.uint32(begun), np.uint32(numbered))
-        args = (np.uint32(n), *flags, labels, numbers, self._places)
-        self._levels.launch(log, None, n, "level_follow", *args)
-
-    def _part(self, log: SweepLog, level: Level) -> None:
-        """Part communities of the last level that are not connected: no vertex of it joins one.
-
-        Few are left that way, by a vertex that was between their sides and went elsewhere.
-        """
-        levels = self._levels
-        _, communities = levels.numbered(log, level, level.labels, again=True)
-        look = levels.look("communities", communities)
-        pieces = levels.pieces(log, level)  # meanwhile: this level is small
-        if look()[0] == level.n:
-            return
-        levels.parted(log, level, pieces)
-        levels.start(log, level, given=True)
-
-
-def _is_last(level: Level, made: Level, depth: int) -> bool:
-    """Whether what was made of a level is not gone on with."""
-    return made.n == level.n or depth + 1 == MOST_LEVELS
-
-
-def _modularity(sums: Callable[[], tuple[int, int]], scale: Scale) -> float:
-    inside, squares = sums()
-    return inside / scale.total - scale.resolution * (squares / scale.total**2)
 
 
 @documented(Plan)

@@ -1,4 +1,4 @@
-"""A graph on the device whose vertices move between communities, and the graph of those."""
+"""A graph on the device whose vertices move between communities."""
 
 from __future__ import annotations
 
@@ -8,57 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.communities.order import CLASSES
 from clgraph.device import Memory, Mirror, load
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies, Tally
-from clgraph.primitives.radix import DIGIT_BITS, RadixSort, digit_passes
-from clgraph.primitives.stages import Compaction, Scan
+from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import DTypeLike, NDArray
 
+    from clgraph.algorithms.communities.order import Order
     from clgraph.device import Allocation, Device, Kernel
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["CLASSES", "PHASES", "Level", "Levels", "Order"]
+__all__ = ["PHASES", "Level", "Levels"]
 
-CLASSES = 8  # turns of a pass
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
 PHASES = {"CHOOSE": 1, "SCORE": 2, "SETTLE": 4, "APPLY": 8}  # of a turn
+# Work-items of a work-group on GPUs, and slots of its tables. An H200 takes 69 ms of a Kronecker
+# graph of 2^20 vertices with 256 and 2,048, 70 with 128 and 2,048, 70 with 64 and 1,024, and 61
+# with these: rows that groups take wait less, and of what tables leave caches have more.
+GROUP, SLOTS = 128, 1024
 DIRECT_CHUNK = 32  # entries of a chunk where none is summed in local memory first
-
-
-@dataclass(slots=True)
-class Order:
-    """In which turns the vertices of a level are taken.
-
-    Attributes
-    ----------
-    vertices, turns, chunks : Allocation
-        As kernels take them, see ``kernels_cl/communities/turns.mako``.
-    most_chunks : int
-        Bound of the chunks of all turns, known before the device has counted them.
-    look : callable or None
-        Waits for how many the hubs of each turn have; None where there are no hubs.
-    """
-
-    vertices: Allocation
-    turns: Allocation
-    chunks: Allocation
-    most_chunks: int
-    look: Callable[[], NDArray[Any]] | None
-    _counts: list[int] | None = None
-
-    @property
-    def chunk_counts(self) -> list[int]:
-        """Chunks of the hubs of each turn; the first to ask may have to wait."""
-        if self._counts is None:
-            self._counts = self.look().tolist() if self.look else [0] * CLASSES
-        return self._counts
 
 
 @dataclass(slots=True)
@@ -116,12 +91,17 @@ class Levels:
         Where sums by community are kept.
     wide : bool
         Whether sums of weights take 64 bits.
+
+    Attributes
+    ----------
+    scan : Scan
+        Of 32-bit words.
     """
 
     def __init__(self, device: Device, tables: str, *, wide: bool) -> None:
         self.device = device
         self.memory = Memory(device)
-        self.tallies = Tallies(device, tables, wide=wide)
+        self.tallies = Tallies(device, tables, wide=wide, group=GROUP, slots=SLOTS)
         self.sum_type = np.dtype(np.uint64 if wide else np.uint32)
         self.source_hash = ""
         self._arrays: dict[str, Allocation] = {}
@@ -132,10 +112,7 @@ class Levels:
         # What is longer than the tables of a work-group have room for is cut into chunks.
         longest = of_group[-1].longest if of_group else None
         self.chunk = longest or DIRECT_CHUNK
-        self._scan = Scan(device, np.uint32)
-        self._sums = Scan(device, self.sum_type)
-        self._compaction = Compaction(device)
-        self._sorts: dict[tuple[Any, ...], RadixSort] = {}
+        self.scan = Scan(device, np.uint32)
 
     def array(self, name: str, count: int, dtype: DTypeLike = np.uint32) -> Allocation:
         """Give an array of at least so many elements, the same one for the same name."""
@@ -251,14 +228,6 @@ class Levels:
         args = (np.uint32(n), np.uint32(given), *held, *sums, *words)
         self.launch(log, None, n, "level_start", *args)
 
-    def most_chunks(self, level: Level) -> int:
-        """Bound the chunks of a level's hubs, each of which may have one that is not full."""
-        if self.tables == "dense":
-            return 0
-        bounds = self.tallies.bounds
-        shortest = bounds[-1] + 1 if bounds else 1
-        return level.m // self.chunk + min(level.n, level.m // shortest)
-
     def chunks(self, level: Level) -> tuple[Any, ...]:
         """Give what kernels that take hubs in chunks are told of them."""
         if self.tables == "dense":
@@ -279,121 +248,7 @@ class Levels:
         if again:
             numbers.clear()
         self.launch(log, None, n, "level_used", np.uint32(n), labels, numbers)
-        return numbers, self._scan.enqueue(log, numbers, n, numbers)
-
-    def coarser(
-        self,
-        log: SweepLog,
-        level: Level,
-        labels: Allocation,
-        between: Callable[[Level, Allocation], None],
-    ) -> Level:
-        """Make the graph whose vertices are those of a level that have the same label.
-
-        Parameters
-        ----------
-        log : SweepLog
-            Notes the launches.
-        level : Level
-            The graph, which has been started and ordered.
-        labels : Allocation
-            Which vertices become one.
-        between : callable
-            Given the new level, whose edges are not known yet, and new vertices by label; enqueues
-            what needs no edges, for the device to do while they are counted.
-
-        Returns
-        -------
-        Level
-            Its labels and totals are those that `between` has given it.
-        """
-        n, side = level.n, level.next_side
-        numbers, total = self.numbered(log, level, labels)
-        numbered = self.look("vertices", total)
-        # Room for as many as there can be takes a look less than for as many as there are.
-        strengths, loops = self.sums(f"strengths {side}", n), self.sums(f"loops {side}", n)
-        new_labels, totals = self.array(f"labels {side}", n), self.sums(f"totals {side}", n)
-        indptr, places = self.array(f"indptr {side}", n + 1), self.array("places", n)
-        mapping = (np.uint32(n), labels, numbers)
-        held = (level.strengths, level.loops)
-        args = (*self.chunks(level), *mapping, *held, places, strengths, loops)
-        self.launch(log, level, n, "coarsen_count", *args)
-        paired = self.look("pairs", self._scan.enqueue(log, places, n, places))
-        made = Level(int(numbered()[0]), 0, (), strengths, loops, new_labels, totals, side)
-        made.rows = (indptr, self.array(f"indices {side}", 1), self.sums(f"weights {side}", 1))
-        self._joined(log, level, made, (*mapping, places), paired, lambda: between(made, numbers))
-        return made
-
-    def _joined(
-        self,
-        log: SweepLog,
-        level: Level,
-        made: Level,
-        given: tuple[Any, ...],
-        paired: Callable[[], NDArray[Any]],
-        between: Callable[[], None],
-    ) -> None:
-        """Sort the pairs of new vertices that edges join, and make every run of them an edge."""
-        bits = max((made.n - 1).bit_length(), 1)
-        width = DIGIT_BITS * digit_passes(bits)
-        word: Any = np.uint32 if width + bits <= 32 else np.uint64
-        key = "uint" if word is np.uint32 else "ulong"
-        # There is room for all edges: so pairs are listed before it is known how many they are.
-        pairs = self.array(f"pairs {key}", level.m, word)
-        pair_weights = self.sums("pair_weights", level.m if level.weighted else 1)
-        args = (*self.chunks(level), *given, np.uint32(width), pairs, pair_weights)
-        self.launch(log, level, level.n, "coarsen_pairs", *args, key=key)
-        count = int(paired()[0])
-        indptr, indices, weights = made.rows
-        if not count:
-            indptr.clear()
-            between()
-            return
-        value = self.sum_type if level.weighted else None
-        if (word, value) not in self._sorts:
-            self._sorts[word, value] = RadixSort(self.device, word, value)
-        sort = self._sorts[word, value]
-        held = pair_weights if level.weighted else None
-        pairs, sorted_weights = sort.enqueue(log, pairs, count, held, bits=bits)
-        begins = self.array("run_begins", count, np.uint8)
-        all_places, run_places = self.array("pair_places", count), self.array("run_places", count)
-        runs = (pairs, np.uint32(count), begins, all_places)
-        self.launch(log, None, count, "coarsen_runs", *runs, key=key)
-        joined = self._compaction.enqueue(log, begins, count, (all_places, run_places))
-        edges = self.look("edges", joined)
-        before, whole = all_places, all_places  # of edges that weigh 1 each nothing is summed
-        if sorted_weights is not None:
-            before = self.sums("weights_before", count)
-            whole = self._sums.enqueue(log, sorted_weights, count, before)
-        between()
-        made.m = m = int(edges()[0])
-        indices, weights = (
-            self.array(f"indices {made.side}", m),
-            self.sums(f"weights {made.side}", m),
-        )
-        made.rows = (indptr, indices, weights)
-        found = (pairs, run_places, np.uint32(m))
-        sweeper = Sweeper(self.device, m, self.tallies.group_size)
-        kernel = self.kernel("coarsen_rows", weighted=level.weighted, key=key)
-        sizes = (np.uint32(count), np.uint32(width))
-        sweeper.launch(log, kernel, *found, *sizes, before, whole, indices, weights)
-        rows = (np.uint32(width), np.uint32(made.n), indptr)
-        self.launch(log, None, made.n + 1, "coarsen_begins", *found, *rows, key=key)
-
-    def inherit(
-        self,
-        log: SweepLog,
-        level: Level,
-        made: Level,
-        parts: Allocation,
-        numbers: Allocation,
-    ) -> None:
-        """Put new vertices into the communities that their parts are in."""
-        least = self.array("least", level.n)
-        n = np.uint32(level.n)
-        self.launch(log, None, level.n, "coarsen_least", n, level.labels, parts, numbers, least)
-        args = (n, level.labels, parts, numbers, least, made.labels)
-        self.launch(log, None, level.n, "coarsen_inherit", *args)
+        return numbers, self.scan.enqueue(log, numbers, n, numbers)
 
     def pieces(self, log: SweepLog, level: Level) -> Allocation:
         """Find what hangs together within communities; give the least vertex of each."""

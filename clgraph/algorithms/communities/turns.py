@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.communities.level import CLASSES, PHASES, Order
+from clgraph.algorithms.communities.level import PHASES
+from clgraph.algorithms.communities.order import CLASSES, HEAD, Ordering
 from clgraph.device import resident_groups
 from clgraph.device.lazy import cl
-from clgraph.primitives.radix import RadixSort
 
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.level import Level, Levels
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["StrandedError", "Turns"]
 
-HEAD = 4  # words of a turn before the numbers of its vertices
 GAIN_WORDS, LAUNCH_PASSES = 4, 16  # of a pass; passes of a launch, at most
 BARRIER_WORDS, BARRIER_FAILED = 96, 64
 SPIN_LIMIT = 1 << 22
 NO_KEY = np.full(1, 0xFFFFFFFF, np.uint32)
 GROUPS_PER_UNIT = 16  # where it is not known how many are resident
 ENTRIES = 1 << 29  # of a launch, some: an H100 takes a fraction of a second, slower cards seconds
+# Of a level that one thread walks before launches of its phases have begun: sixteen of a pass.
+FEW_ENTRIES = 1 << 16
 _log = logging.getLogger("clgraph")
 
 
@@ -45,7 +46,8 @@ class Turns:
     Attributes
     ----------
     together : bool
-        Whether a launch takes several passes; else each phase of a turn is one.
+        Whether a launch takes several passes; else each phase of a turn is one, but on small levels
+        where work-items are threads: there one does all.
     groups : int or None
         Most work-groups of such a launch; None for as many as are resident.
     spin_limit : int
@@ -58,36 +60,14 @@ class Turns:
         self.together = traits.grid_barrier and traits.lanes > 1
         self.groups: int | None = None
         self.spin_limit = SPIN_LIMIT
+        self._ordering = Ordering(levels)
         self._emptied: tuple[object, object] | None = None  # which tables of hubs are
-        self._none_left: object = None  # counts of chunks that are zeros
         self._told_nothing = False  # so far, whether passes have told anything since an order
-        self._sort = RadixSort(levels.device, np.uint32, np.uint32)
 
     def order(self, log: SweepLog, level: Level, seed: int) -> None:
-        """Sort the vertices by class, and by who takes rows of their length."""
-        levels, n = self.levels, level.n
-        level.seed = seed
-        keys, vertices = levels.array("order_keys", n), levels.array("order_all", n)
-        counted = levels.array("chunk_counts", CLASSES)
-        if counted.token is not self._none_left:
-            counted.clear()
-        self._none_left = None
-        sown = (np.uint32(n), np.uint32(seed))
-        rows = level.rows[0]
-        levels.launch(log, None, n, "level_order", rows, *sown, keys, vertices, counted)
-        most_chunks = levels.most_chunks(level)
-        look = levels.look("chunks", counted) if most_chunks else None
-        ordered, totals = self._sort.by_digit(log, keys, n, vertices)
-        turns = levels.array("turns", CLASSES * (HEAD + len(levels.kinds)))
-        chunks = levels.array("chunks", 2 * max(most_chunks, 1))
-        told = self._told()
-        args = (totals, counted, turns, told, np.uint32(told.count))
-        levels.launch(log, None, told.count, "level_turns", *args)
+        """Put the vertices in an order for the passes to come."""
+        self._ordering.order(log, level, seed, self._told())
         self._told_nothing = True
-        if most_chunks:
-            levels.launch(log, None, n, "level_chunks", rows, *sown, turns, counted, chunks)
-        self._none_left = counted.token  # each chunk that has its place has been taken off
-        level.order = Order(ordered, turns, chunks, most_chunks, look)
 
     def passes(
         self,
@@ -133,7 +113,9 @@ class Turns:
             If work-groups waited in vain; they do no more in a launch of several passes.
         """
         levels = self.levels
-        most = min(most, LAUNCH_PASSES, max(ENTRIES // max(level.m, 1), 1)) if self.together else 1
+        alone = levels.tables == "dense" and level.n + level.m <= FEW_ENTRIES
+        together = self.together or alone
+        most = min(most, LAUNCH_PASSES, max(ENTRIES // max(level.m, 1), 1)) if together else 1
         claims = levels.array("row_claims", CLASSES)
         if levels.tables == "dense":
             claims.clear()
@@ -153,9 +135,10 @@ class Turns:
             event = built.launch(groups * size, size, *leading, *words, *sown, *args)
             log.add(event, event, name=kernel)
 
-        if self.together:
+        if together:
             built = levels.kernel(kernel, weighted=level.weighted)
-            launch(built, self._resident(built, level), sum(PHASES.values()), 0, CLASSES)
+            groups = 1 if alone else self._resident(built, level)
+            launch(built, groups, sum(PHASES.values()), 0, CLASSES)
         else:
             self._stepwise(level, kernel, launch)
         found = levels.look("passes", told)()[: BARRIER_WORDS + GAIN_WORDS * most]
@@ -220,7 +203,8 @@ class Turns:
         if levels.tables == "dense":
             (kind,) = levels.kinds
             groups = self._wanted(level)  # each has an array of its own
-            tables = levels.tallies.arguments(levels.memory, kind, groups, level.n)
+            slots = levels.tallies.table_slots(kind, level.n, level.n)
+            tables = levels.tallies.arguments(levels.memory, kind, groups, slots)
         else:
             assert levels.chunk % 4 == 0  # noqa: S101 (or parts overlap)
             # As many as PLACES of /communities/turns.mako.

@@ -17,6 +17,8 @@ __all__ = ["Numbering"]
 
 ONE_ITEM_VERTICES = 1 << 14  # up to which one work-item of a CPU takes less than six launches
 
+RANKED_ITEMS = 4  # that a work-item looks at between two barriers
+
 
 class Numbering:
     """Launches that turn representatives into labels 0 .. k - 1.
@@ -42,7 +44,7 @@ class Numbering:
             device,
             "components/number.cl",
             group_size=self._sweeper.group_size,
-            items=1,
+            items=1 if device.traits.lanes == 1 else RANKED_ITEMS,
             smallest=smallest,
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.bfs.likely import likely_among
+from clgraph.algorithms.bfs.stages import likely_kept
 from clgraph.cluster.parts.part import PART_WORDS, SEEN, Part
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.device import Mirror
@@ -116,16 +118,20 @@ class BitPart(Part):
             self._note_mirror = Mirror(self.device, self._notes, 0, words)
 
     def _in_rows(self, share: Share) -> tuple[Allocation, ...]:
-        held, degrees = (self._indptr, self._indices), self.degrees
+        indptr, indices = self._indptr, self._indices
+        degrees = self.degrees
         if share.back is not None:
-            indptr, indices = share.back
-            held = (
-                self._memory.upload("in_indptr", indptr.astype(self._indptr.dtype)),
-                self._memory.upload("in_indices", unsigned(indices)),
-            )
-            degrees = np.diff(indptr)
+            begins, sources = share.back
+            indptr = self._memory.upload("in_indptr", begins.astype(self._indptr.dtype))
+            indices = self._memory.upload("in_indices", unsigned(sources))
+            degrees = np.diff(begins)
         words = unreachable_words(degrees, self.config.word_bits)
-        return (*held, self._memory.upload("unreachable", words))
+        held = indptr, indices, self._memory.upload("unreachable", words)
+        kept = likely_kept(self.config)
+        if not kept:
+            return held
+        first, n = self.owned.first, share.facts.n
+        return (*held, likely_among(indptr, indices, first, n, kept, self.device))
 
     @property
     def found(self) -> Allocation:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bfs.stages import UNREACHED
+from clgraph.algorithms.bfs.stages import UNREACHED, likely_kept
 from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.device import Memory, Mirror, load, resident_groups
 from clgraph.engine.resident import offsets_dtype
@@ -162,6 +162,7 @@ class Part:
             exchange=self.EXCHANGE,
             UNREACHED=UNREACHED,
             counts_hubs=self._partition_plan.gamma is not None,
+            likely=likely_kept(config),
             state_words={**STATE_WORDS, **words},
             slot_words=SLOT_WORDS,
             stage_fields=stage_fields(QUEUE_PAYLOAD),

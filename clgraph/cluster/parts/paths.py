@@ -39,6 +39,7 @@ class PathPart:
 
     def __init__(self, share: Share, weights: Weights, device: Device, config: Resolved) -> None:
         self.share, self.device, self.weights = share, device, weights
+        self.rank = share.rank
         facts, owned = share.facts, share.owned
         ranks = share.partition.ranks
         memory = Memory(device)
@@ -64,8 +65,8 @@ class PathPart:
         self.bins = memory.allocate("bins", 2 * facts.n, self.key)
         self.inbox = memory.allocate("inbox", 2 * owned.count * max(ranks - 1, 1), self.key)
         firsts = [other.first for other in share.partition.shares]
-        self.begins = np.array([*firsts, facts.n], np.int64)
-        begins = memory.upload("bin_begins", self.begins.astype(np.uint32))
+        self.bin_begins = np.array([*firsts, facts.n], np.int64)
+        begins = memory.upload("bin_begins", self.bin_begins.astype(np.uint32))
         self.state = memory.allocate("state", state_words, np.uint32)
         self._counts = Mirror(device, self.state, 0, state_words)
         self._nearest = Mirror(device, self.least, 0, self.key.itemsize // 4)
@@ -148,4 +149,6 @@ class PathPart:
 
     def sent(self) -> NDArray[np.int64]:
         """Give how much is in each bin, as last seen."""
-        return self._counts.words[BIN_LENGTHS::BIN_STRIDE][: self.begins.size - 1].astype(np.int64)
+        return self._counts.words[BIN_LENGTHS::BIN_STRIDE][: self.bin_begins.size - 1].astype(
+            np.int64
+        )

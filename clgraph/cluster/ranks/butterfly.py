@@ -1,13 +1,8 @@
 """Sending in rounds: each rank gives one message a round, to the rank 1, 2, 4, ... places on.
 
 What was sent in one round travels on in the next, so that ceil(log2 p) messages of each of p ranks
-do what p - 1 do that go straight to whom they are for. Any number of ranks will do. Everybody knows
-what everybody sends, so that all choose the same way:
-
-- `gathered`: what each has for all. As many bytes arrive as straight.
-- `united`: bitmaps, whose union all want. A rank is sent one a round and not one by each other.
-- `delivered`: what each has for each. It travels as many rounds as the distance has bits that are
-  set, so more bytes are sent.
+do what p - 1 do that go straight to whom they are for. Any number of ranks will do. `rounds` says
+what either way sends.
 
 References
 ----------
@@ -21,12 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.cluster.ranks.comm import Shift
+from clgraph.cluster.ranks.comm import AllGather, Shift, Swap
+from clgraph.cluster.ranks.rounds import (
+    combined,
+    combining,
+    delivered,
+    gathered,
+    hops,
+    is_less,
+    united,
+)
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,72 +39,7 @@ if TYPE_CHECKING:
 
     Rounds = Generator[Any, Any, None]
 
-__all__ = ["Butterfly", "delivered", "gathered", "hops", "is_less", "united"]
-
-
-def hops(ranks: int) -> list[int]:
-    """Give how far messages of each round go: powers of two below the number of ranks."""
-    return [1 << power for power in range((ranks - 1).bit_length())]
-
-
-def _sums_back(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Give for each rank the sum of its number and of those of the ranks before it, so many."""
-    ranks = sizes.size
-    sums = np.concatenate([[0], np.cumsum(np.concatenate([sizes, sizes]))])
-    ends = np.arange(ranks, 2 * ranks) + 1
-    found: NDArray[np.int64] = sums[ends] - sums[ends - count]
-    return found
-
-
-def gathered(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the bytes that ranks send in rounds if each has so many for all, [rounds, ranks]."""
-    ranks = sizes.size
-    rounds = [_sums_back(sizes, min(hop, ranks - hop)) for hop in hops(ranks)]
-    return np.array(rounds, np.int64).reshape(-1, ranks)
-
-
-def united(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the bytes that ranks send in rounds if each has a bitmap for all, or nothing."""
-    whole = sizes.max(initial=0)
-    rounds = [np.where(_sums_back(sizes, hop) > 0, whole, 0) for hop in hops(sizes.size)]
-    return np.array(rounds, np.int64).reshape(-1, sizes.size)
-
-
-def delivered(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the bytes that ranks send in rounds if rank i has ``sizes[i, j]`` for rank j."""
-    ranks = sizes.shape[0]
-    places = np.arange(ranks)
-    far = sizes[places[:, None], (places[:, None] + places) % ranks]  # [rank, places on]
-    rounds = []
-    for hop in hops(ranks):
-        moving = np.flatnonzero(places & hop)
-        # By then they are as many places on as the lower bits of their distance say.
-        senders = (places[:, None] + (moving & (hop - 1))) % ranks
-        sent = np.zeros(ranks, np.int64)
-        np.add.at(sent, senders, far[:, moving])
-        rounds.append(sent)
-    return np.array(rounds, np.int64).reshape(-1, ranks)
-
-
-def is_less(straight: NDArray[np.int64], rounds: NDArray[np.int64], message_bytes: int) -> bool:
-    """Whether rounds cost less than messages that go straight, all at once.
-
-    A round costs as much as for the rank that sends most, messages that go straight as much as for
-    the rank that sends or is sent most; each message counts as so many bytes more.
-
-    Parameters
-    ----------
-    straight : int64 array [ranks, ranks]
-        Bytes from rank to rank.
-    rounds : int64 array [rounds, ranks]
-        Bytes that each rank sends in each round.
-    message_bytes : int
-        What a message costs, in bytes.
-    """
-    messages = straight + message_bytes * (straight > 0)
-    at_once = max(messages.sum(0).max(initial=0), messages.sum(1).max(initial=0))
-    one_by_one = (rounds + message_bytes * (rounds > 0)).max(axis=1, initial=0).sum()
-    return bool(one_by_one < at_once)
+__all__ = ["Butterfly", "butterflies"]
 
 
 class Butterfly:
@@ -178,6 +117,75 @@ class Butterfly:
         yield from self._deliver(mail, straight)
         return int(rounds.sum()), rounds.shape[0]
 
+    def arrays_to_each(
+        self, arrays: Sequence[NDArray[Any]]
+    ) -> Generator[Any, Any, tuple[list[NDArray[Any]], int, int]]:
+        """Send each rank an array of the host, all of one type; see `to_each`.
+
+        Returns
+        -------
+        tuple
+            What was received, by sender; bytes that all send; and rounds.
+        """
+        own = np.array([array.nbytes for array in arrays], np.int64)
+        sizes = yield AllGather(lambda: own)
+        straight = sizes.copy()
+        np.fill_diagonal(straight, 0)
+        rounds = delivered(straight)
+        if not self._in_rounds(straight, rounds):
+            received = yield Swap(arrays)
+            return received, int(straight.sum()), int(straight.any())
+        order = [(self._rank + place) % self._ranks for place in range(self._ranks)]
+        held = [np.ascontiguousarray(arrays[peer]).view(np.uint8) for peer in order]
+        yield from self._carry(held, self._by_distance(sizes))
+        # The room that they are in is used again.
+        by_sender = [held[(self._rank - peer) % self._ranks].copy() for peer in range(self._ranks)]
+        found = [array.view(arrays[0].dtype) for array in by_sender]
+        return found, int(rounds.sum()), rounds.shape[0]
+
+    def to_first(
+        self,
+        array: NDArray[Any],
+        unite: Callable[[Sequence[NDArray[Any]]], NDArray[Any]],
+        most: int,
+    ) -> Generator[Any, Any, tuple[NDArray[Any], int, int]]:
+        """Have the first rank put together what all have.
+
+        Parameters
+        ----------
+        array : array
+            Of this rank, on the host; of one dimension, and of one type on all.
+        unite : callable
+            Gives the union of several; in rounds whoever is sent some unites that with its own.
+        most : int
+            Elements of a union.
+
+        Returns
+        -------
+        tuple
+            The union, on the first rank; bytes that all send; and rounds.
+        """
+        sizes = (yield AllGather.of(array.nbytes))[:, 0]
+        straight = np.zeros((self._ranks, self._ranks), np.int64)
+        straight[1:, 0] = sizes[1:]
+        if not self._in_rounds(straight, combined(sizes, most * array.itemsize)):
+            none = array[:0]
+            given = [none if self._rank == 0 or peer else array for peer in range(self._ranks)]
+            received = yield Swap(given)
+            others = [other for other in received if other.size]
+            union = unite([array, *others]) if others else array
+            return union, int(straight.sum()), int(straight.any())
+        sent_bytes = 0
+        for hop, moving in zip(hops(self._ranks), combining(self._ranks), strict=True):
+            leaving = array if moving[self._rank] else array[:0]
+            sizes = (yield AllGather.of(leaving.nbytes))[:, 0]
+            came = np.empty(int(sizes[self._rank - hop]) // array.itemsize, array.dtype)
+            yield Shift(hop, np.ascontiguousarray(leaving).view(np.uint8), came.view(np.uint8))
+            if came.size:
+                array = unite([array, came])
+            sent_bytes += int(sizes.sum())
+        return array, sent_bytes, len(hops(self._ranks))
+
     def _gather(self, mail: Mail, sizes: NDArray[np.int64]) -> Rounds:
         """Have the pieces of all behind one another, this rank's first and the others' by how far.
 
@@ -211,13 +219,25 @@ class Butterfly:
 
     def _deliver(self, mail: Mail, sizes: NDArray[np.int64]) -> Rounds:
         """Have pieces travel as far as each round goes whose bit is set in how far they go."""
-        ranks = np.arange(self._ranks)
-        far = sizes[ranks[:, None], (ranks[:, None] + ranks) % self._ranks].tolist()
-        # By how far a piece goes in all: there is one of each distance, wherever it came from.
+        far = self._by_distance(sizes)
         room = self._room("own", sum(far[self._rank]))
         ends = np.cumsum(far[self._rank])
         held = [room[end - size : end] for end, size in zip(ends, far[self._rank], strict=True)]
         self._read(mail, *(held[(piece.peer - self._rank) % self._ranks] for piece in mail.sends))
+        yield from self._carry(held, far)
+        for piece in mail.receives:
+            self._write(piece, held[(self._rank - piece.peer) % self._ranks])
+
+    def _by_distance(self, sizes: NDArray[np.int64]) -> list[list[int]]:
+        """Give bytes by rank and by how far they go; there is one piece of each distance."""
+        ranks = np.arange(self._ranks)
+        found: list[list[int]] = sizes[
+            ranks[:, None], (ranks[:, None] + ranks) % self._ranks
+        ].tolist()
+        return found
+
+    def _carry(self, held: list[NDArray[np.uint8]], far: list[list[int]]) -> Rounds:
+        """Exchange pieces, each in the place of how far it goes, for those that come so far."""
         for hop in hops(self._ranks):
             moving = [place for place in range(self._ranks) if place & hop]
             coming = [
@@ -229,8 +249,6 @@ class Butterfly:
             yield Shift(hop, leaving, came)
             for place, end, size in zip(moving, np.cumsum(coming), coming, strict=True):
                 held[place] = came[end - size : end]
-        for piece in mail.receives:
-            self._write(piece, held[(self._rank - piece.peer) % self._ranks])
 
     def _read(self, mail: Mail, *rooms: NDArray[np.uint8]) -> None:
         """Copy what is sent to the host: each piece to a place of its own, or the same to one."""
@@ -266,3 +284,8 @@ class Butterfly:
             grown = max(size_bytes, 2 * held.size if held is not None else 1 << 12)
             held = self._rooms[name] = self._comm.staging(-(-grown // 8) * 8)
         return held[:size_bytes]
+
+
+def butterflies(comm: Communicator) -> list[Butterfly]:
+    """Give one for each rank of this process."""
+    return [Butterfly(comm, *of) for of in zip(comm.ranks, comm.devices, strict=True)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, Mirror
+from clgraph.device import Memory, mirror
 from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Allocation, Device, Mirror
 
 __all__ = ["SLOT_WORDS", "WORDS", "FreeLists", "Outcome"]
 
@@ -44,7 +44,8 @@ WORDS = {
     "DONE_CHANGED": 1,
     "DONE_REFUSED": 2,
 }
-SLOT_WORDS = WORDS["SLOT_WORDS"]
+SLOT_WORDS, LACKING = WORDS["SLOT_WORDS"], WORDS["LACKING"]
+TAKEN, TOPS = WORDS["TAKEN"], WORDS["TOPS"]
 LEAST_ROOM = 64
 BARRIER_WORDS, BARRIER_ROUND, BARRIER_FAILED = 96, 32, 64
 CONTROL_WORDS = WORDS["BARRIER"] + BARRIER_WORDS
@@ -61,16 +62,20 @@ class Outcome:
         Whether one of them waited for the others in vain.
     tops : uint32 array [CLASSES]
         Free blocks afterwards, if the batch came to its end.
+    words : uint32 array [SLOT_WORDS]
+        All counts; only where blocks were lacking are they there to stay.
     """
 
     __slots__ = ("_counts", "missed", "rounds", "tops", "words")
 
     def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
-        control = control.copy()  # the next batch's counts come to the same place
-        self.words = control[parity * SLOT_WORDS : (parity + 1) * SLOT_WORDS]
-        self._counts: list[int] = self.words[: WORDS["TAKEN"]].tolist()
-        next_tops = (1 - parity) * SLOT_WORDS + WORDS["TOPS"]
-        self.tops = control[next_tops : next_tops + CLASSES]
+        first, next_tops = parity * SLOT_WORDS, (1 - parity) * SLOT_WORDS + TOPS
+        self._counts: list[int] = control[first : first + TAKEN].tolist()
+        # Copies, since the next batch's counts come to the same place.
+        self.tops = control[next_tops : next_tops + CLASSES].copy()
+        self.words = control[first : first + SLOT_WORDS]
+        if self._counts[LACKING]:
+            self.words = self.words.copy()
         self.rounds: int = control.item(WORDS["BARRIER"] + BARRIER_ROUND)
         self.missed = control.item(WORDS["BARRIER"] + BARRIER_FAILED) != 0
 
@@ -81,6 +86,11 @@ class Outcome:
     def forget(self) -> None:
         """Have the batch not done: it was not brought in, whatever the device says."""
         self._counts[WORDS["DONE"]] = 0
+
+    def count(self, lists: FreeLists) -> FreeLists:
+        """Tell lists that follow a batch what it left; gives them back."""
+        lists.tops, lists.rounds = self.tops, self.rounds
+        return lists
 
     @property
     def moved(self) -> int:
@@ -149,7 +159,7 @@ class FreeLists:
             memory.upload("free_blocks", held),
             memory.upload("free_lists", np.concatenate([firsts, rooms]).astype(np.uint32)),
             control,
-            Mirror(device, control, 0, CONTROL_WORDS),
+            mirror(device, control, 0, CONTROL_WORDS),
             0,
             firsts,
             rooms,
@@ -177,6 +187,10 @@ class FreeLists:
 
     def after(self, outcome: Outcome) -> FreeLists:
         """Give what they are after a batch."""
+        return outcome.count(self.following())
+
+    def following(self) -> FreeLists:
+        """Give what they are after a batch, but for its counts, which are those of now."""
         return FreeLists(
             self.arrays,
             self.handles,
@@ -186,8 +200,8 @@ class FreeLists:
             1 - self.parity,
             self.firsts,
             self.rooms,
-            outcome.tops,
-            outcome.rounds,
+            self.tops,
+            self.rounds,
         )
 
     def enlarged(self, outcome: Outcome, least_slots: int) -> FreeLists:

@@ -156,6 +156,7 @@ def instrumented(
             "near_units": NEAR_UNITS,
             "near_sectors": NEAR_SECTORS,
             "beside": words_beside(mask, flavour),
+            "one_item": _has_groups_of_one(source),
             "bits": {bit.name: bit.value for bit in Mask if bit},
         },
     )
@@ -273,6 +274,12 @@ class _Rewriter:
             if text.at(place) == "return" and text.at(text.step(place)) == ";":
                 self._edits.around(place, before="{ PROF_END ")
                 self._edits.around(text.step(place), after=" }")
+
+
+def _has_groups_of_one(source: str) -> bool:
+    """Report whether every kernel declares groups of one work-item."""
+    sizes = set(re.findall(r"\breqd_work_group_size\((\d+)", source))
+    return sizes == {"1"} and not re.search(r"\b__kernel\s+void\b", source)
 
 
 def _skipped(name: str) -> bool:

@@ -41,6 +41,35 @@ def test_a_likely_parent_is_a_parent(kept, predecessors, device):
             check_search(graph, source, result)
 
 
+@pytest.mark.runtimes("intel", "pocl+lanes8")
+@pytest.mark.parametrize("kept", [1, 4])
+def test_likely_parents_follow_rows_in_blocks(kept, device):
+    """Rows that no longer hold an edge, or hold others, have other parents."""
+    config = cg.BFSConfig(pull=pull.ByEdges(alpha=2**30, floor=2**30, likely=kept))
+    graph = cg.DynamicGraph(cg.generate.kron(7, seed=4), device=device, block_edges=64)
+    plan = cg.BFS(graph, True, config)
+    rng = np.random.default_rng(4)
+    for turn in range(5):
+        packed = graph.to_graph()
+        for source in (0, 7):
+            check_search(packed, source, plan.run(source))
+        assert (device, kept) in plan.graph.kept[likely_parents]
+        back = likely_parents(plan.graph, plan.graph, kept, device).read().reshape(-1, kept)
+        for v, parents in enumerate(back):
+            row = packed.indices[packed.indptr[v] : packed.indptr[v + 1]][:LOOKED_AT]
+            best = np.sort(packed.degrees[row])[::-1][:kept]
+            np.testing.assert_array_equal(packed.degrees[parents[: best.size]], best)
+            assert np.isin(parents[: best.size], row).all()
+            assert (parents[best.size :] == v).all()
+        edges = np.repeat(np.arange(packed.n), packed.degrees), packed.indices
+        gone = rng.permutation(packed.m)[: packed.m // 2]
+        graph.delete_edges(*(ends[gone] for ends in edges))
+        # Loops, parallel edges, new vertices and a hub.
+        some = rng.integers(0, packed.n + 3 * turn, (2, 60))
+        graph.insert_edges(*some, duplicates="keep" if turn == 2 else "drop")
+        graph.insert_edges([turn] * packed.n, np.arange(packed.n))
+
+
 def test_they_are_tried_where_vertices_may_have_many_edges(intel):
     """And where that was measured; few of them where hubs are likelier than anyone else.
 

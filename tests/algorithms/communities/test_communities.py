@@ -9,7 +9,7 @@ import pytest
 from community_graphs import on_pocl, refined_parts, small_graphs
 
 import clgraph as cg
-from clgraph.algorithms.communities import detection, moving
+from clgraph.algorithms.communities import iterating, moving
 from clgraph.algorithms.communities.verify import host_modularity, verify_communities
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
@@ -234,13 +234,13 @@ def test_few_moves_are_looked_for_longer(any_device, monkeypatch):
         asked.append(tolerance)
         return moving.moved(log, levels, level, scale, tolerance=tolerance, report=report)
 
-    monkeypatch.setattr(detection, "moved", noting)
+    monkeypatch.setattr(iterating, "moved", noting)
     plan = cg.Leiden(cg.generate.kron(8, seed=3), device=any_device)
     found = plan.run(iterations=2)
     assert {level["iteration"] for level in found.stats.levels} == {0, 1}
-    assert asked[0] == pytest.approx(detection.TOLERANCE)
+    assert asked[0] == pytest.approx(iterating.FIRST_TOLERANCE)
     assert len(asked) == len(found.stats.levels)
-    np.testing.assert_allclose(asked[1:], detection.TOLERANCE / 10)
+    np.testing.assert_allclose(asked[1:], iterating.TOLERANCE)
 
 
 @on_both

@@ -127,10 +127,40 @@ def test_what_devices_elsewhere_are_to_find(device, name):
         assert checksum(kind(graph, seed=SEED, device=device).labels) == expected
 
 
-def test_rows_of_every_length_have_somebody_who_takes_them(any_device):
-    made = tallies.Tallies(any_device, "local", wide=False)
+@pytest.mark.parametrize("sizes", [{}, {"group": 128, "slots": 1024}], ids=["usual", "small"])
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
+def test_rows_of_every_length_have_somebody_who_takes_them(any_device, wide, sizes):
+    made = tallies.Tallies(any_device, "local", wide=wide, **sizes)
     bounds = made.bounds
     assert bounds == sorted(bounds)
     assert made.kinds[-1].slots == 0
     for kind in made.kinds[:-1]:
         assert kind.unit == "item" or 2 * kind.longest <= kind.slots
+    if sizes:
+        assert all(kind.slots <= sizes["slots"] for kind in made.kinds)
+        traits = any_device.traits
+        assert traits.is_cpu or traits.emulated or made.group_size == sizes["group"]
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("kind", [cg.Leiden, cg.Louvain])
+@pytest.mark.parametrize("name", ["planted", "star", "real"])
+def test_a_thread_alone_finds_on_small_levels_what_several_find(device, kind, name, monkeypatch):
+    """It takes all turns of several passes in one launch."""
+    graph = small_graphs()[name]
+    plan = kind(graph, device=device)
+    monkeypatch.setattr(turns, "FEW_ENTRIES", 0)
+    shared = plan.run(seed=5)
+    monkeypatch.setattr(turns, "FEW_ENTRIES", 1 << 30)
+    alone = plan.run(seed=5)
+    np.testing.assert_array_equal(alone.labels, shared.labels)
+    assert alone.stats.levels == shared.stats.levels
+    passes = sum(level["passes"] for level in shared.stats.levels)
+    assert alone.stats.launches < shared.stats.launches - 8 * passes
+
+
+@pytest.mark.runtimes("pocl")
+def test_threads_have_room_for_a_key_that_is_written_in_vain(device):
+    """Each key is written before it is known whether it is new; the next table is another's."""
+    made = tallies.Tallies(device, "dense", wide=False)
+    assert made.table_slots(made.kinds[0], 7, 7) == 7 + 1

@@ -132,6 +132,9 @@ class Signatures:
         self._log = StageLog(table, STAGES, ("signatures", "relay"))
         one_item = resolved.group_size == 1
         rounds = SIGNATURE_ROUNDS.on(traits)
+        room = RELAY_ROOM
+        while 3 * 4 * room > traits.local_bytes:
+            room //= 2
         self._stages = compile_stages(
             device,
             "scc/signatures.cl",
@@ -144,7 +147,7 @@ class Signatures:
             factors=FACTORS,
             hops=HOPS,
             relay_share=RELAY_SHARE,
-            relay_room=RELAY_ROOM * resolved.lanes // resolved.group_size,
+            relay_room=room * resolved.lanes // resolved.group_size,
             relay_turns=CPU_TURNS if traits.is_cpu else RELAY_TURNS,
             most_links=MOST_LINKS,
             relay_every=RELAY_EVERY * rounds,

@@ -9,7 +9,8 @@
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="record" file="/scc/record.mako"/>
 <%namespace name="signatures" file="/scc/signatures.mako"/>
-<%namespace name="few" file="/scc/few.mako"/>
+<%namespace name="repetitions" file="/scc/repetitions.mako"/>
+<%namespace name="relay" file="/scc/relay.mako"/>
 // Strongly connected components by two-sided signatures and contraction, for vertices that have none.
 //
 // Every live vertex holds the greatest priority that is known to reach it (`forward`) and that it is
@@ -30,12 +31,13 @@
 // are random the number of such repetitions is logarithmic in whatever was seen so far.
 //
 // Small cycles on a long way hide from this: priorities come past them from afar, and chains of signatures
-// end in whatever hangs on the way. So where rounds get nowhere in which many change, near repetitions follow, of very few
-// rounds with priorities drawn anew, in which the greatest of a neighbourhood contracts the cycles it lies on, and
-// each is followed by trimming. They go on while they pay, then with more rounds, for longer cycles. What they
-// leave of a long way is a path.
+// end in whatever hangs on the way. So where rounds get nowhere and many edges begin where no greater priority
+// has come to, near repetitions follow, of very few rounds with priorities drawn anew, in which the greatest of
+// a neighbourhood contracts the cycles it lies on, and each is followed by trimming. They go on while they pay,
+// then with more rounds, for longer cycles. What they leave of a long way is a path.
 //
-// Where few signatures change in a round, one group goes on from those: see /scc/few.mako.
+// Where few signatures change in a round, every SIMD group goes on by itself from some of those: see
+// /scc/relay.mako.
 //
 // A signature names a vertex, whose own signature is as good: PROPAGATE follows such chains, which takes
 // it along paths in steps that double. Most rounds look only at edges one end of which has changed
@@ -60,18 +62,14 @@ ${stage.declarations()}
 
 ${stage.constants(stages, "u")}\
 #define COMPONENT_KNOWN ${COMPONENT_KNOWN}u
-// Rounds that a repetition may take, by the stage word's `stretch`, which rises where they were too few: near ones
-// are doubled, others doubled twice.
-#define NEAR(stretch) ((stretch) - ${near_from}u < ${len(near_rounds)}u)
-#define NEAR_ROUNDS(stretch) (${"".join(f"(stretch) == {near_from + k}u ? {r}u : " for k, r in enumerate(near_rounds[:-1]))}${near_rounds[-1]}u)
-#define FAR_ROUNDS(stretch) (${rounds}u << min(2u * ((stretch) - ((stretch) < ${near_from}u ? 0u : ${len(near_rounds)}u)), 26u))
-#define ROUNDS(stretch) (NEAR(stretch) ? NEAR_ROUNDS(stretch) : FAR_ROUNDS(stretch))
+${repetitions.constants()}\
 #define FIRST_FACTOR ${factors[0]}u
 #define LAST_FACTOR ${factors[1]}u
 #define FIRST_INVERSE ${pow(factors[0], -1, 2**32)}u
 #define LAST_INVERSE ${pow(factors[1], -1, 2**32)}u
 
 ${signatures.functions()}
+${relay.functions()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void scc_resolve(
     const uint n,
@@ -91,7 +89,7 @@ ${stage.parameters()}\
     ${record.begin()}
     ${stage.setup()}
     ${queue.setup()}
-    ${few.setup()}
+    ${relay.setup()}
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     const stage_t first_stage = stage_first(PREPARE);
@@ -100,15 +98,12 @@ ${stage.parameters()}\
         ${run_stage()}
     </%def>
     <%def name="decide()">
-        ${next_stage()}
+        ${repetitions.next_stage()}
     </%def>
     <%def name="settle()">
-        ${record.settle("now.length", "now.few ? 1u << 8 | LIST : now.mode", "given_up")}
+        ${record.settle("now.relay && now.linked ? RELAY_TURNS(now.vain) : now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
     </%def>
     <%def name="by_one_group()">
-        % if "PROPAGATE" in rendered:
-        ${few.rounds()}
-        % endif
     </%def>
     </%stage:run>
 }
@@ -153,8 +148,12 @@ ${stage.parameters()}\
     }
     % endif
     % if "PROPAGATE" in rendered:
-    if (now.mode == PROPAGATE && now.few) {
-        ${few.collect(edge_tile)}
+    if (now.mode == PROPAGATE && now.relay && !now.linked) {
+        ${relay.link(edge_tile)}
+    } else if (now.mode == PROPAGATE && now.relay) {
+        uint found_count = 0;
+        ${relay.rounds()}
+        ${queue.end_count("found_count")}
     } else if (now.mode == PROPAGATE) {
         uint found_count = 0;
         const uint least = now.level % ${full_every}u == 0 ? 0u : now.level;   // of a change that matters
@@ -198,79 +197,12 @@ ${stage.parameters()}\
                 const uint2 edge = edges_from[active ? first + lane_id() : tile_begin];
                 const uint u = root_of(component, edge.x), v = root_of(component, edge.y);
                 const int kept = active && u != v && region[edge.x] == region[edge.y];
+                // Of vertices that know of none greater that reaches them.
+                found_edges += kept && forward[edge.x] == priority_of(order, edge.x);
                 ${queue.push("kept", "(uint2)(u, v)", "queue_to")}
             }
         </%tiles:each_tile>
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
-</%def>
-
-## By one work-item. Of the stage word, `level` counts the rounds of this repetition, and `at_rest`
-## reports that its signatures are.
-<%def name="next_stage()">
-    fence_device();
-    const int over_edges = now.mode == PROPAGATE || now.mode == REMOVE || now.mode == TRIM;
-    const ulong cost = ${round_work}u + (over_edges ? now.length : n) + (now.mode == LIST ? m : 0u);
-    ${record.account("cost", "now.mode == PREPARE")}
-    if (now.mode == PREPARE) {
-        next.mode = LIST;
-        next.repetition = 1;
-    } else if (now.mode == LIST || now.mode == TRIM) {
-        // Round 0 of trimming has only looked at the edges.
-        const int marked = now.mode == TRIM && now.level == 0;
-        const uint least = now.mode == LIST ? m / ${trim_entry}u : now.length / ${trim_worth}u;
-        const uint gone = (now.mode == LIST ? m : now.length) - queued;
-        next.mode = queued == 0 ? MODE_DONE : marked || gone > least ? TRIM : now.stretch ? INIT : PROPAGATE;
-        next.level = now.mode == TRIM && next.mode == TRIM ? now.level + 1u : 0u;
-        next.queue ^= 1;
-        next.length = queued;
-    } else if (now.mode == REMOVE) {
-        // A repetition that kept most edges though it was cut short goes on, or is followed by a
-        // longer one; near ones are repeated as long as they pay.
-        const int near = NEAR(now.stretch);
-        const uint gone = now.length - queued;
-        const uint impatient = !now.at_rest && (near ? gone <= now.length / ${near_worth}u : queued / 3u > now.length / 4u);
-        next.stretch = min(next.stretch + impatient, 255u);
-        // Where few signatures change, rounds are those of one group and cost little.
-        if (!near && NEAR(next.stretch) && now.linked) next.stretch = ${near_from + len(near_rounds)}u;
-        const int over = now.at_rest || near || NEAR(next.stretch) || queued / 7u <= now.length / 8u;
-        next.repetition = (next.repetition + (uint)over) & 0xffffu;
-        next.queue ^= 1;
-        next.length = queued;
-        next.at_rest = 0;
-        next.linked = 0;
-        next.level = near ? 0u : now.level;
-        // What near repetitions contracted may hang on nothing now. At rest, `region` holds no stamps.
-        next.mode = queued == 0 ? MODE_DONE : near && !now.at_rest ? TRIM : over ? INIT : PROPAGATE;
-    } else if (now.mode == INIT) {
-        next.level = 0;
-        next.mode = PROPAGATE;
-    } else if (now.mode == PROPAGATE && now.few) {
-        next.few = 0;
-        next.linked = 1;
-    } else if (now.mode == PROPAGATE) {
-        next.level += 1;
-        next.at_rest = queued == 0;
-        const uint most = ROUNDS(now.stretch);
-        next.mode = queued == 0 || next.level >= most ? DETECT : PROPAGATE;
-        // Edges are linked where that saves more rounds than it takes.
-        next.few = next.mode == PROPAGATE && !NEAR(now.stretch) && queued <= ${few_found}u && (now.linked || most - next.level >= ${few_least}u);
-    } else {
-        next.mode = REMOVE;
-    }
-    if (now.mode == PREPARE) waiting[0] = 0u;
-    if (now.mode == PREPARE || now.mode == INIT) {
-        // The pivot stands out among the priorities that the stage has drawn.
-        const uint pivot = root_of(component, (uint)*pivot_key);
-        *pivot_key = pivot;
-        forward[pivot] = backward[pivot] = 1u << bits;
-    }
-    // What is left is left to another search where this one does not pay.
-    const int given_up = spent > work_limit && next.mode != MODE_DONE;
-    if (given_up) next.mode = MODE_DONE;
-    if (next.mode == MODE_DONE) *pivot_key = 0;
-    const int done = next.mode == MODE_DONE, pause = !done && work > budget;
-    next.leave = done || pause;
-    stage_by_one_group = now.few && !next.leave;
 </%def>

@@ -51,6 +51,8 @@ def _types(text: str) -> dict[str, int]:
             if kind in widths:
                 widths[name] = widths[kind]
     for members, name in STRUCT.findall(text):
+        if "*" in members:
+            continue  # of one work-item, which has no such thing in local memory
         widths[name] = 0
         for member in filter(str.strip, members.split(";")):
             kind, *names = member.replace(",", " ").split()

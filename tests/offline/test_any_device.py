@@ -103,7 +103,7 @@ def test_every_algorithm_fits_a_small_device_or_says_why_not(lane_ops):
     assert [wrong for plan in unmeasured for wrong in misfits(plan, traits)] == []
 
 
-@pytest.mark.parametrize("name", ["triangles-of", "dynamic", "primitives"])
+@pytest.mark.parametrize("name", ["triangles-of", "dynamic", "primitives", "scc"])
 @pytest.mark.parametrize("kib", [16, 32])
 def test_tables_of_work_groups_shrink_with_local_memory(name, kib):
     """A batch of edges was sorted in 33 KB whatever there was."""

@@ -31,15 +31,17 @@ __all__ = ["MOST_EDGES", "Signatures"]
 
 STAGES = ("PREPARE", "LIST", "TRIM", "PROPAGATE", "DETECT", "REMOVE", "INIT")
 # Of a stage: which list, whether no signature changed; the repetition, how often its rounds were
-# too few, whether one group goes on from what changed, whether edges are linked, and the round.
+# too few, whether SIMD groups go on from what changed, whether edges are linked, how many such
+# relays were in vain of late, and the round.
 PAYLOAD = {
     "queue": 1,
     "at_rest": 1,
     "length": 32,
     "repetition": 16,
-    "stretch": 8,
-    "few": 1,
+    "stretch": 5,
+    "relay": 1,
     "linked": 1,
+    "vain": 3,
     "level": 32,
 }
 FACTORS = (0x9E3779B1, 0x85EBCA77)  # odd, with bits that look random
@@ -50,10 +52,15 @@ HOPS = 8  # of a chain of signatures that one look follows
 # and that one edge in so many must go for another of the same. 64 left so many cycles of a comb of
 # a million vertices that 3,577 rounds followed, 256 so few that 1,262 did.
 NEAR_FROM, NEAR_PARTS, NEAR_WORTH = 2, (4, 2, 1), 256
-# Of rounds by one group: the most changes in a round before, signatures that wait, edges of a
-# vertex, rounds between those of all (of which each `full_every`-th is whole), and the fewest
-# rounds to come that edges are linked for.
-FEW_FOUND, FEW_ROOM, MOST_LINKS, FEW_EVERY, FEW_LEAST = 384, 1024, 32, 4, 8
+# They are for graphs of which one edge in so many begins where no greater priority has come to.
+NEAR_ROOTS = 256
+# Of relays: that no more than one edge in so many told of a change in the round before, signatures
+# that wait in a work-group, turns of a SIMD group in a stage, as many on a processor, where few do
+# the work of all, and how often they are halved where they ran out; edges of a vertex, stages from
+# one round of all to the next, rounds before the first, and the fewest to come that edges are
+# linked for.
+RELAY_SHARE, RELAY_ROOM, RELAY_TURNS, CPU_TURNS, RELAY_VAIN = 4, 4096, 256, 1 << 16, 3
+MOST_LINKS, RELAY_EVERY, RELAY_FROM, RELAY_LEAST = 32, 4, 2, 8
 
 
 class Signatures:
@@ -113,7 +120,6 @@ class Signatures:
         table.array("uint", "changed", n, "[n] 1 + the round of the last change", "shared")
         first = "[2 n] 1 + the edge that a vertex's list out, or in, begins with; 0 for none"
         table.array("uint", "first", 2 * n, first, "shared")
-        table.array("uint", "waiting", 1 + FEW_ROOM, "[1 + few_room] how many, and which", "shared")
         table.array("uint2", "edges_even", m + QUEUE_SLACK, "[m + slack]")
         table.array("uint2", "edges_odd", m + QUEUE_SLACK, "[m + slack]")
         table.upload(
@@ -123,9 +129,12 @@ class Signatures:
             "[1] degree product, then vertex; 0 on entry",
             "shared",
         )
-        self._log = StageLog(table, STAGES, ("signatures", "few"))
+        self._log = StageLog(table, STAGES, ("signatures", "relay"))
         one_item = resolved.group_size == 1
         rounds = SIGNATURE_ROUNDS.on(traits)
+        room = RELAY_ROOM
+        while 3 * 4 * room > traits.local_bytes:
+            room //= 2
         self._stages = compile_stages(
             device,
             "scc/signatures.cl",
@@ -137,12 +146,15 @@ class Signatures:
             COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,
-            few_found=FEW_FOUND,
-            few_room=FEW_ROOM,
+            relay_share=RELAY_SHARE,
+            relay_room=room * resolved.lanes // resolved.group_size,
+            relay_turns=CPU_TURNS if traits.is_cpu else RELAY_TURNS,
             most_links=MOST_LINKS,
-            few_every=FEW_EVERY * rounds,
-            few_least=FEW_LEAST,
-            few_work=ROUND_EDGES.on(traits) // 2,
+            relay_every=RELAY_EVERY * rounds,
+            relay_from=RELAY_FROM,
+            relay_least=RELAY_LEAST,
+            relay_vain=RELAY_VAIN,
+            near_roots=NEAR_ROOTS,
             rounds=rounds,
             near_from=NEAR_FROM,
             near_rounds=[max(rounds // part, 1) for part in NEAR_PARTS],

@@ -202,50 +202,84 @@ def test_a_launch_pauses_and_the_next_goes_on(preset, device, monkeypatch):
 
 
 def rounds_of(stats):
-    """Rounds of signatures that all groups took part in, and those of one group alone."""
-    taken = {"signatures": 0, "few": 0}
+    """Rounds of signatures that look at all edges, and stages of SIMD groups by themselves."""
+    taken = {"signatures": 0, "relay": 0}
     for step in stats.steps:
         if step["step"] == "propagate":
             taken[step["phase"]] += step["rounds"]
-    return taken["signatures"], taken["few"]
+    return taken["signatures"], taken["relay"]
+
+
+NO_RELAYS = {"RELAY_SHARE": 2**31}  # which follow where that many edges tell of one change
 
 
 @on_both
-def test_few_changes_are_followed_by_one_group(device, monkeypatch):
+def test_few_changes_are_relayed_by_simd_groups(device, monkeypatch):
     """Most rounds of deep graphs change little; without, all groups do several times as many."""
-    few = signatures.FEW_FOUND
+    share = signatures.RELAY_SHARE
     for graph in (comb(200, 4, 6), chain_of_cycles(1000, 2, 3)):
         taken = []
-        for found in (few, 0):
-            monkeypatch.setattr(signatures, "FEW_FOUND", found)
+        for told in (share, NO_RELAYS["RELAY_SHARE"]):
+            monkeypatch.setattr(signatures, "RELAY_SHARE", told)
             result = cg.scc(graph, config="signatures", device=device)
             check_components(graph, result)
             taken.append(rounds_of(result.stats))
-        (by_all, alone), (without, none) = taken
-        assert alone > 5 * by_all
+        (by_all, relays), (without, none) = taken
+        assert 0 < relays < by_all
         assert without > 2 * by_all
         assert none == 0
 
 
 @pytest.mark.parametrize(
     "limits",
-    [{"FEW_ROOM": 8}, {"MOST_LINKS": 1}, {"FEW_EVERY": 1, "FEW_LEAST": 0}],
+    [
+        {"RELAY_ROOM": 8},
+        {"CPU_TURNS": 1},
+        {"MOST_LINKS": 1},
+        {"RELAY_EVERY": 1, "RELAY_LEAST": 0, "RELAY_SHARE": 1},
+    ],
     ids=lambda limits: "-".join(limits).lower(),
 )
-def test_what_one_group_has_no_room_for_is_left_to_all(limits, intel, monkeypatch):
-    """Whether signatures that wait are too many or rows too long, none is forgotten."""
+@on_both
+def test_what_relays_have_no_room_for_is_left_to_all(limits, device, monkeypatch):
+    """Whether signatures that wait are too many, or turns too few, or rows too long."""
     for name, value in limits.items():
         monkeypatch.setattr(signatures, name, value)
+    relays = 0
     for name in ("comb", "grid", "random", "chain-of-2-cycles", "star-out", "mixed-one-way"):
-        check_components(small(name), cg.scc(small(name), config="signatures", device=intel))
+        result = cg.scc(small(name), config="signatures", device=device)
+        check_components(small(name), result)
+        relays += rounds_of(result.stats)[1]
+    assert relays
+
+
+@pytest.mark.parametrize(
+    "graph", [cycle(20_000, 1), path(20_000, 1), comb(1000, 5, 4)], ids=["cycle", "path", "comb"]
+)
+def test_a_relay_in_vain_is_not_repeated(graph, pocl, monkeypatch):
+    """A round of all is next, and later relays have fewer turns until some repetitions ended."""
+    turns = 1024
+    monkeypatch.setattr(signatures, "CPU_TURNS", turns)
+    result = cg.scc(graph, config="signatures", device=pocl)
+    check_components(graph, result)
+    vain, tried = 0, 0
+    for step in result.stats.steps:
+        if step["step"] == "remove":
+            vain = max(vain - 1, 0)
+        elif (step["phase"], step["step"]) == ("relay", "propagate"):
+            assert step["items"] == turns >> vain
+            if step["found"]:
+                assert step["rounds"] == 1
+                vain, tried = min(vain + 1, signatures.RELAY_VAIN), tried + 1
+    assert tried > signatures.RELAY_VAIN
 
 
 def modelled_ms(stats):
     """What stages take on a card: a barrier of all or of one group, and a look at each edge."""
     took = 0.0
     for step in stats.steps:
-        alone = step["phase"] == "few" and step["step"] == "propagate"
-        took += step["rounds"] * (2e-3 if alone else 5e-3 + 16 * step["items"] / 3e9)
+        relay = step["phase"] == "relay" and step["step"] == "propagate"
+        took += step["rounds"] * (0.4 if relay else 5e-3 + 16 * step["items"] / 3e9)
     return took
 
 
@@ -261,33 +295,52 @@ def test_a_comb_is_contracted_to_a_path(teeth, pocl):
     assert modelled_ms(result.stats) < (50 if teeth > 10**4 else 10)
 
 
+def without_relays(monkeypatch, **limits):
+    for name, value in (NO_RELAYS | limits).items():
+        monkeypatch.setattr(signatures, name, value)
+
+
 @on_both
-def test_near_repetitions_are_for_what_changes_much(device, monkeypatch):
-    """Where one group does the rounds, they cost little; else a comb takes far fewer."""
+def test_near_repetitions_spare_a_comb_rounds(device, monkeypatch):
     graph, taken = comb(1000, 5, 4), []
-    for found, begin in ((384, 2), (0, 2), (0, 100)):
-        monkeypatch.setattr(signatures, "FEW_FOUND", found)
-        monkeypatch.setattr(signatures, "NEAR_FROM", begin)
+    for begin in (2, 100):
+        without_relays(monkeypatch, NEAR_FROM=begin)
         result = cg.scc(graph, config="signatures", device=device)
         check_components(graph, result)
         taken.append(rounds_of(result.stats)[0])
-        trimmed = any(step["step"] == "trim" for step in result.stats.steps)
-        assert trimmed == (found == 0 and begin == 2)
-    assert taken[2] > 2 * taken[1]
+        assert trims(result.stats) == (begin == 2)
+    assert taken[1] > 2 * taken[0]
+
+
+@pytest.mark.parametrize("graph", [cycle(30_000, 1), path(30_000, 1)], ids=["cycle", "path"])
+def test_near_repetitions_are_for_what_keeps_many_priorities(graph, pocl, monkeypatch):
+    """Issue 17: on a long way alone, few are left after some rounds, and the next will do."""
+    taken = []
+    for roots in (signatures.NEAR_ROOTS, 2**31):
+        without_relays(monkeypatch, NEAR_ROOTS=roots)
+        result = cg.scc(graph, config="signatures", device=pocl)
+        check_components(graph, result)
+        taken.append(rounds_of(result.stats)[0])
+        assert trims(result.stats) == (roots == 2**31)
+    assert taken[1] > taken[0]
+
+
+def trims(stats):
+    """Whether edges were trimmed once repetitions had begun."""
+    return any(step["step"] == "trim" for step in stats.steps[3:])
 
 
 @pytest.mark.parametrize("begin", [1, 2])
 def test_near_repetitions_of_awkward_shapes(begin, intel, monkeypatch):
     """One round, over and over, among repetitions of few rounds."""
-    monkeypatch.setattr(signatures, "FEW_FOUND", 0)
-    monkeypatch.setattr(signatures, "NEAR_FROM", begin)
-    monkeypatch.setattr(signatures, "SIGNATURE_ROUNDS", Constant("", "", neutral=1))
+    rounds = Constant("", "", neutral=1)
+    without_relays(monkeypatch, NEAR_FROM=begin, NEAR_ROOTS=2**31, SIGNATURE_ROUNDS=rounds)
     trimmed = 0
     mixed = [random_digraph(n, 2, n) for n in (2, 3, 10, 1000)]
     for graph in [*map(small, SMALL), *mixed]:
         result = cg.scc(graph, config="signatures", device=intel)
         check_components(graph, result)
-        trimmed += any(step["step"] == "trim" for step in result.stats.steps[3:])
+        trimmed += trims(result.stats)
     assert trimmed > 5
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from clgraph.algorithms.communities.order import CLASSES
 from clgraph.device import Memory, Mirror, load
+from clgraph.device.hardware.measured import COMMUNITY_GROUP
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies, Tally
@@ -29,10 +30,6 @@ __all__ = ["PHASES", "Level", "Levels"]
 LONG_ROW = 4  # edges of a mover's row from which on all lanes walk it
 LONG_ROW_ONE_LANE = 2**31  # where a work-item is a whole SIMD group
 PHASES = {"CHOOSE": 1, "SCORE": 2, "SETTLE": 4, "APPLY": 8}  # of a turn
-# Work-items of a work-group on GPUs, and slots of its tables. An H200 takes 69 ms of a Kronecker
-# graph of 2^20 vertices with 256 and 2,048, 70 with 128 and 2,048, 70 with 64 and 1,024, and 61
-# with these: rows that groups take wait less, and of what tables leave caches have more.
-GROUP, SLOTS = 128, 1024
 DIRECT_CHUNK = 32  # entries of a chunk where none is summed in local memory first
 
 
@@ -101,7 +98,8 @@ class Levels:
     def __init__(self, device: Device, tables: str, *, wide: bool) -> None:
         self.device = device
         self.memory = Memory(device)
-        self.tallies = Tallies(device, tables, wide=wide, group=GROUP, slots=SLOTS)
+        group, slots = COMMUNITY_GROUP.on(device.traits)
+        self.tallies = Tallies(device, tables, wide=wide, group=group, slots=slots)
         self.sum_type = np.dtype(np.uint64 if wide else np.uint32)
         self.source_hash = ""
         self._arrays: dict[str, Allocation] = {}

@@ -310,6 +310,13 @@ BISECTED_TRIANGLES = Constant(
     neutral=100_000_000,
 )
 
+# Communities: rows that groups take wait less in small ones, and small tables leave more to caches.
+COMMUNITY_GROUP = Constant(
+    "work-items of a group on GPUs, and slots of its tables: 61 ms; 69 with 256 and 2,048",
+    "probes/h200-20261128-communities.txt",
+    neutral=(128, 1024),
+)
+
 # Items of many sizes.
 EVEN_SIZES = Constant(
     "deviation up to which, and mean from which on, sizes are shared out in registers",

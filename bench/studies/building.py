@@ -281,6 +281,9 @@ def changing(graph: Graph, what: str, device: Device) -> object:
     changing = cg.DynamicGraph(graph, device=device)
     if what in {"insert", "records"}:
         return changing.insert_edges(*ends) if what == "insert" else recorded(graph, ends, device)
+    if what == "rewrite":  # of so many edges that all rows are written anew
+        many = np.arange(64 * graph.m)
+        return changing.insert_edges(many % graph.n, (many + many // graph.n) % graph.n)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
         weighted = cg.DynamicGraph(graph, weights="f4", device=device)

@@ -200,7 +200,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "dynamic",
-        ("edges", "insert", "records", "rows", "distances", "supports", "trusses"),
+        ("edges", "insert", "rewrite", "records", "rows", "distances", "supports", "trusses"),
         building.changing,
         ("kron",),
     ),

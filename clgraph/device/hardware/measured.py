@@ -313,7 +313,7 @@ BISECTED_TRIANGLES = Constant(
 # Communities: rows that groups take wait less in small ones, and small tables leave more to caches.
 COMMUNITY_GROUP = Constant(
     "work-items of a group on GPUs, and slots of its tables: 61 ms; 69 with 256 and 2,048",
-    "probes/h200-20261128-communities.txt",
+    "b4f14d6",
     neutral=(128, 1024),
 )
 

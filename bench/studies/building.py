@@ -279,11 +279,12 @@ def changing(graph: Graph, what: str, device: Device) -> object:
     if what == "edges":
         return cg.from_edges(*ends, n=graph.n, symmetrize=True, dedup=True, device=device)
     changing = cg.DynamicGraph(graph, device=device)
-    if what in {"insert", "records"}:
-        return changing.insert_edges(*ends) if what == "insert" else recorded(graph, ends, device)
-    if what == "rewrite":  # of so many edges that all rows are written anew
+    if what == "rewrite":  # so many edges that all rows are written anew
         many = np.arange(64 * graph.m)
-        return changing.insert_edges(many % graph.n, (many + many // graph.n) % graph.n)
+        ends = many % graph.n, (many + many // graph.n) % graph.n
+    if what in {"insert", "rewrite", "records"}:
+        records = what == "records"
+        return recorded(graph, ends, device) if records else changing.insert_edges(*ends)
     if what == "rows":  # read in their blocks
         searches = [cg.BFS(changing, config=config) for config in ("auto", "enterprise")]
         weighted = cg.DynamicGraph(graph, weights="f4", device=device)

@@ -279,7 +279,7 @@ class _Rewriter:
 def _has_groups_of_one(source: str) -> bool:
     """Report whether every kernel declares groups of one work-item."""
     sizes = set(re.findall(r"\breqd_work_group_size\((\d+)", source))
-    return sizes == {"1"} and not re.search(r"\b__kernel\s+void\b", source)
+    return sizes == {"1"} and not re.search(r"\b(__)?kernel\s+void\b", source)
 
 
 def _skipped(name: str) -> bool:

@@ -5,6 +5,7 @@ import pytest
 from community_graphs import CHECKSUMS, SEED, checksum, large_graphs, on_pocl, small_graphs
 
 import clgraph as cg
+from bench.studies.renderings import on_device
 from clgraph.algorithms.communities import turns
 from clgraph.algorithms.communities.level import Levels
 from clgraph.engine import tallies
@@ -140,6 +141,13 @@ def test_rows_of_every_length_have_somebody_who_takes_them(any_device, wide, siz
         assert all(kind.slots <= sizes["slots"] for kind in made.kinds)
         traits = any_device.traits
         assert traits.is_cpu or traits.emulated or made.group_size == sizes["group"]
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["narrow", "wide"])
+def test_cards_take_the_sizes_that_were_measured(wide):
+    made = Levels(on_device("h200"), "local", wide=wide).tallies
+    assert made.group_size == 128
+    assert max(kind.slots for kind in made.kinds) == 1024
 
 
 @pytest.mark.runtimes("pocl")

@@ -80,8 +80,9 @@ def multi_search():
 def search_configurations():
     """Milliseconds of the next best preset over those of "auto", by graph."""
     found = {}
-    for name in ("h200-20261122-presets.json", "h200-20261122-presets-rest.json"):
-        for case in recorded(name)["cases"]:
+    of_one_seed = "dense deep kron22 mesh real road small"
+    for group in of_one_seed.split():
+        for case in recorded(f"h200-20261128-presets-{group}-seed-12345.json")["cases"]:
             if case["algorithm"] == "bfs" and case["status"] == "ok":
                 of = found.setdefault(case["graph"]["name"], {})
                 of[case["preset"]] = case["summary"]["kernel_ms"]["median"]

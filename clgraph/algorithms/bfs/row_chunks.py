@@ -33,21 +33,21 @@ GATHER_COST = 8
 
 
 def host_rows(
-    device: Device, graph: Graph, *, addressed: bool
+    device: Device, indices: NDArray[Any], *, addressed: bool
 ) -> tuple[cl.Buffer | np.uint64, object]:
-    """Give a kernel's argument for a graph's rows in host memory, and what is to be kept with it.
+    """Give a kernel's argument for rows in host memory, and what is to be kept with it.
 
-    That is the graph's own array, or the address of a copy in pinned memory. Of a card a buffer
+    That is the array itself, or the address of a copy in pinned memory. Of a card a buffer
     would be in its own memory, however it was made.
     """
-    rows = np.asarray(graph.indices)
+    rows = np.asarray(indices)
     if not addressed:
         rows = np.ascontiguousarray(rows.astype(np.uint32, copy=False)).view(np.uint32)
         held = rows if rows.size else np.zeros(1, np.uint32)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         return cl.Buffer(device.context, flags, hostbuf=held), held
-    pinned = Pinned(device, max(graph.m, 1), np.uint32).array
-    pinned[: graph.m] = rows
+    pinned = Pinned(device, max(rows.size, 1), np.uint32).array
+    pinned[: rows.size] = rows
     return np.uint64(pinned.ctypes.data), pinned
 
 

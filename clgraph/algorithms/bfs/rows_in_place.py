@@ -32,6 +32,7 @@ __all__ = ["RowsInPlace", "is_addressed", "state_bytes"]
 LIKELY = (4, 2, 1)  # in-neighbours of each vertex that may be kept on the device
 # Over the bus a lane's wait is as long as a SIMD group's, which reads a whole line for it.
 PROBES = 4
+LINE_EDGES = 32  # what one request over the bus brings
 
 
 def is_addressed(device: Device) -> bool:
@@ -81,8 +82,10 @@ class RowsInPlace:
         pull = rule if (not graph.directed if pulls is None else pulls) else Never()
         plan = replace(PartitionPlan.of(facts, BFSConfig(pull=pull)), exchange="bits")
         config = plan.resolved(graph, facts, device, predecessors=predecessors)
+        line = LINE_EDGES if is_addressed(device) else 0
+        config = replace(config, entry="vertex", row_line=line)
         self._exchange = _Exchange(
-            *(share, plan, self._comm.devices[0], replace(config, entry="vertex")),
+            *(share, plan, self._comm.devices[0], config),
             comm=self._comm,
             predecessors=predecessors,
         )

@@ -11,7 +11,7 @@ from clgraph.device.waiting import wait
 from clgraph.engine.blocks import rows_in_blocks, rows_of
 
 if TYPE_CHECKING:
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Allocation, Device, Program
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.blocks import BlockRows
@@ -65,10 +65,8 @@ def likely_parents(
         rows, in_rows = (rows_of(which, device, progress) for which in (graph, back))
         blocks = rows_in_blocks(graph)
         likely = Memory(device).allocate("likely", graph.n * kept, np.uint32)
-        wide = rows.indptr.dtype.itemsize == 8
         layout = "packed" if blocks is None else "blocks"
-        terms = {"wide_offsets": wide, "kept": kept, "layout": layout, "addressed": False}
-        program = load(device, "bfs/likely.cl", **terms)
+        program = _program(device, rows.indptr, kept, layout)
         lengths = () if blocks is None else (blocks.store.used,)
         arrays = (rows.indptr, *lengths, in_rows.indptr, in_rows.indices)
         numbers = (np.uint32(graph.n), np.uint32(LOOKED_AT))
@@ -115,9 +113,7 @@ def likely_among(
     likely = memory.allocate("likely", count * kept, np.uint32)
     out_edges = memory.allocate("out_edges", n, np.uint32)
     out_edges.clear()
-    wide = in_indptr.dtype.itemsize == 8
-    terms = {"wide_offsets": wide, "kept": kept, "layout": "part", "addressed": False}
-    program = load(device, "bfs/likely.cl", **terms)
+    program = _program(device, in_indptr, kept, "part")
     sizes, m = _sizes(device), np.uint64(in_indices.count)
     program.kernel("bfs_in_neighbours", device).launch(*sizes, in_indices, m, out_edges)
     numbers = (np.uint32(count), np.uint32(LOOKED_AT))
@@ -156,13 +152,24 @@ def likely_in_place(
     """
     n = indptr.count - 1
     likely = Memory(device).allocate("likely", n * kept, np.uint32)
-    wide = indptr.dtype.itemsize == 8
-    terms = {"wide_offsets": wide, "kept": kept, "layout": "packed", "addressed": addressed}
-    program = load(device, "bfs/likely.cl", **terms)
+    program = _program(device, indptr, kept, "packed", addressed=addressed)
     numbers = (np.uint32(n), np.uint32(LOOKED_AT))
     arrays = (indptr, indptr, indices)
     wait(program.kernel("bfs_likely", device).launch(*_sizes(device), *arrays, *numbers, likely))
     return likely
+
+
+def _program(
+    device: Device, indptr: Allocation, kept: int, layout: str, *, addressed: bool = False
+) -> Program:
+    return load(
+        device,
+        "bfs/likely.cl",
+        wide_offsets=indptr.dtype.itemsize == 8,
+        kept=kept,
+        layout=layout,
+        addressed=addressed,
+    )
 
 
 def _sizes(device: Device) -> tuple[int, int]:

@@ -32,6 +32,7 @@ __all__ = ["RowsInPlace", "is_addressed", "state_bytes"]
 LIKELY = (4, 2, 1)  # in-neighbours of each vertex that may be kept on the device
 # Over the bus a lane's wait is as long as a SIMD group's, which reads a whole line for it.
 PROBES = 4
+STATE_BYTES = 1 << 16  # that do not depend on the graph
 LINE_EDGES = 32  # what one request over the bus brings
 
 
@@ -42,7 +43,7 @@ def is_addressed(device: Device) -> bool:
 
 def state_bytes(graph: Graph, *, predecessors: bool) -> int:
     """Give what a search in place keeps on the device: distance, place in a queue, row, bits."""
-    return (9 + 4 * predecessors + offsets_dtype(graph.m).itemsize) * graph.n
+    return STATE_BYTES + (9 + 4 * predecessors + offsets_dtype(graph.m).itemsize) * graph.n
 
 
 class RowsInPlace:
@@ -68,13 +69,14 @@ class RowsInPlace:
     -----
     Rows pass the bus where they are wanted, and as often; frontiers are in the order of rows, so
     that those which lie side by side pass together. A level that pulls tries the likeliest parents
-    of each vertex first, as many as there is room for on the device: few rows pass at all.
+    of each vertex first, as many as there is room for on the device: few rows pass at all. Levels
+    of a narrow frontier are run by one work-group, many in a launch.
     """
 
     def __init__(
         self, graph: Graph, device: Device, *, predecessors: bool, pulls: bool | None = None
     ) -> None:
-        self._comm = Together([device])
+        self._comm = _Here([device])
         facts = facts_of(graph)
         parts = made("block", graph.n, 1, facts.top_vertices)
         share = whole_share(graph, facts, parts, 0, back=False)
@@ -104,6 +106,12 @@ def _rule(graph: Graph, device: Device, *, predecessors: bool) -> ByEdges:
     free = Memory(device).free_bytes - state_bytes(graph, predecessors=predecessors)
     fitting = [kept for kept in LIKELY if 4 * kept * graph.n <= free]
     return ByEdges(probes=PROBES, likely=fitting[0] if fitting else 0)
+
+
+class _Here(Together):
+    """The only rank, which has every narrow frontier alone."""
+
+    runs_on = True
 
 
 class _Rows(BitPart):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["GATHER_COST", "RowChunks", "host_rows"]
+__all__ = ["GATHER_COST", "RowChunks", "host_rows", "is_mapped"]
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +30,14 @@ MOST_CHUNK_BYTES, LEAST_CHUNK_BYTES = 64 << 20, 1 << 12
 CHUNK_SHARE = 1 / 6  # of the memory that is free, for each of two chunks
 # To gather a row on the host costs so many times what copying its bytes costs.
 GATHER_COST = 8
+
+
+def is_mapped(rows: NDArray[Any]) -> bool:
+    """Whether rows are in a mapped file, as views of views of it are too."""
+    base: Any = rows
+    while base is not None and not isinstance(base, np.memmap):
+        base = getattr(base, "base", None)
+    return base is not None
 
 
 def host_rows(
@@ -106,7 +114,7 @@ class RowChunks:
         self._copies = device.beside(timed=False).queue
         self.copied_bytes = 0
         rows = np.asarray(graph.indices)
-        if not isinstance(graph.indices.base, np.memmap) and graph.m:
+        if not is_mapped(rows) and graph.m:
             rows = _pinned_rows(device, rows)
         self._rows = rows
         memory = Memory(device)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["RowsInPlace", "is_addressed", "state_bytes"]
 
 LIKELY = (4, 2, 1)  # in-neighbours of each vertex that may be kept on the device
-# Over the bus a lane's wait is as long as a SIMD group's, which reads a whole line for it.
-PROBES = 4
 STATE_BYTES = 1 << 16  # that do not depend on the graph
 LINE_EDGES = 32  # what one request over the bus brings
 
@@ -105,7 +103,7 @@ def _rule(graph: Graph, device: Device, *, predecessors: bool) -> ByEdges:
         return ByEdges()
     free = Memory(device).free_bytes - state_bytes(graph, predecessors=predecessors)
     fitting = [kept for kept in LIKELY if 4 * kept * graph.n <= free]
-    return ByEdges(probes=PROBES, likely=fitting[0] if fitting else 0)
+    return ByEdges(likely=fitting[0] if fitting else 0)
 
 
 class _Here(Together):

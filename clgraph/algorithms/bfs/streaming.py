@@ -7,15 +7,16 @@ import weakref
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
 from clgraph.algorithms.bfs.copied_rows import CopiedRows
 from clgraph.algorithms.bfs.result import BFSResult
+from clgraph.algorithms.bfs.row_chunks import is_mapped
 from clgraph.algorithms.bfs.rows_in_place import RowsInPlace, is_addressed, state_bytes
 from clgraph.cluster.result import DividedFindings, DividedStats
 from clgraph.device import Memory
+from clgraph.device.memory.budget import host_available_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph.cluster.parts.part import Part
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["Streamed"]
+
+# Of the host's free memory, what a mapped file may take that is read into it.
+MAPPED_SHARE = 1 / 4
 
 
 class Streamed:
@@ -98,13 +102,15 @@ class Streamed:
         """Whether kernels read rows where they are.
 
         A card reads pinned memory over the bus, only the rows that it wants, if there is room for
-        their offsets; a mapped file has to pass through the host.
+        their offsets. A mapped file is read into such memory once, unless it is large for the host.
         """
         graph = self._graph
-        mapped = isinstance(graph.indices.base, np.memmap)
-        fits = 4 * graph.m <= device.traits.max_alloc_bytes
+        size_bytes = 4 * graph.m
+        fits = size_bytes <= device.traits.max_alloc_bytes
         fits = fits and state_bytes(graph, predecessors=self._tree) < Memory(device).free_bytes
-        return device.traits.is_cpu or (is_addressed(device) and fits and not mapped)
+        if is_mapped(graph.indices):
+            fits = fits and size_bytes <= MAPPED_SHARE * (host_available_bytes() or 0)
+        return device.traits.is_cpu or (is_addressed(device) and fits)
 
     def search(self, source: int, limit: int, out: NDArray[np.int32] | None = None) -> BFSResult:
         """Search as far as distance `limit`; a result that nobody has read is copied first."""

@@ -17,7 +17,7 @@ from searches import (
 )
 
 import clgraph as cg
-from clgraph.algorithms.bfs import copied_rows, row_chunks, rows_in_place
+from clgraph.algorithms.bfs import copied_rows, row_chunks, rows_in_place, streaming
 from clgraph.algorithms.bfs.copied_rows import CopiedRows
 from clgraph.algorithms.bfs.likely import likely_parents
 from clgraph.algorithms.bfs.row_chunks import GATHER_COST, RowChunks
@@ -193,6 +193,29 @@ def test_a_file_larger_than_the_memory(way, tmp_path, device, monkeypatch, caplo
     monkeypatch.setenv(LIMIT, str(used + 1000))
     with pytest.raises(cg.DeviceMemoryError, match="'state' needs"):  # nor what is kept beside
         cg.BFS(graph, device=device)
+
+
+@pytest.mark.usefixtures("addressed")
+@ONE_RUNTIME
+def test_a_mapped_file_is_pinned_where_the_host_has_room(tmp_path, device, monkeypatch):
+    """On a card; what is large for the host passes through it by chunks."""
+    np.asarray(MIXED.indices).tofile(tmp_path / "rows")
+    rows = np.memmap(tmp_path / "rows", MIXED.indices.dtype, "r")
+    graph = cg.Graph(MIXED.indptr, rows, directed=False)
+    monkeypatch.setattr(type(device.traits), "is_cpu", False)
+    monkeypatch.setattr(streaming, "is_addressed", lambda _: True)
+    for available, way in (
+        (16 * graph.m, "in place"),
+        (16 * graph.m - 1, "copied"),
+        (None, "copied"),
+    ):
+        monkeypatch.setattr(streaming, "host_available_bytes", lambda given=available: given)
+        plan = Streamed(graph, device, predecessors=True)
+        assert plan.way == way
+        if way == "copied":  # out of the file
+            assert np.shares_memory(plan._rows._chunks._rows, rows)
+        check_search(MIXED, MIXED_SOURCES[0], plan.search(MIXED_SOURCES[0], graph.n))
+    assert Streamed(MIXED, device, predecessors=True).way == "in place"
 
 
 @pytest.mark.runtimes("intel", "pocl")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import clgraph as cg
+from clgraph.algorithms.bfs.streaming import Streamed
 from clgraph.algorithms.communities.config import CommunitiesConfig
 from clgraph.algorithms.matching.config import MatchingConfig
 from clgraph.algorithms.triangles.config import Merge
@@ -115,6 +116,12 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "bfs-divided",
         ("candidates", "bits", "alone", "mailboxes", "likely", "paths"),
         building.divided,
+        ("kron",),
+    ),
+    Algorithm(
+        "bfs-streamed",
+        ("in place", "copied"),
+        lambda graph, way, device: Streamed(graph, device, predecessors=True, way=way),
         ("kron",),
     ),
     Algorithm(

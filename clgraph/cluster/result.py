@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -135,9 +135,8 @@ class DividedFindings:
 
     def read_into(self, out: NDArray[np.int32] | None) -> None:
         """Copy the distances to an array of the caller's, which `distances` is from then on."""
-        found: NDArray[np.int32] | None = self.distances
-        if out is not None and found is not None:
-            out[...] = found
+        if out is not None:
+            out[...] = cast("NDArray[np.int32]", self.distances)
             self.__dict__["distances"] = out
 
     @property

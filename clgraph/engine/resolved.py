@@ -94,6 +94,8 @@ class Resolved:
         Whether events are counted.
     in_blocks : bool
         Whether rows are in blocks, as those of a graph that changes are.
+    row_line : int
+        Edges of a line of memory where rows that SIMD groups walk are read by whole lines; else 0.
     pull_tile : int
         Words of a bitmap that a work-item alone takes together.
     single_patience : int
@@ -138,6 +140,7 @@ class Resolved:
     launch_work: int
     counts: bool
     in_blocks: bool = False
+    row_line: int = 0
     pull_tile: int = 16
     single_patience: int = 1 << 15
     resident_levels: int = 1 << 12

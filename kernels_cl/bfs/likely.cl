@@ -38,11 +38,18 @@ __kernel void bfs_likely(
     __global const uint *restrict row_lengths,      // [n]
 % endif
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose, in blocks [n]
+    % if addressed:
+    const ulong in_indices_address,                 // of [m] in host memory
+    % else:
     __global const uint *restrict in_indices,       // [m]
+    % endif
     const uint n,
     const uint most,                                // in-neighbours that are looked at
     __global uint *restrict likely)                 // [${kept} n] out, likeliest first; itself where it has no more
 {
+    % if addressed:
+    __global const uint *const in_indices = (__global const uint *)in_indices_address;
+    % endif
     for (uint v = get_global_id(0); v < n; v += get_global_size(0)) {
         const offset_t row_begin = in_indptr[v];
         const uint degree = (uint)min(IN_EDGES(v), (offset_t)most);

@@ -34,7 +34,11 @@ ${steps.row_names()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_alone(
     __global const offset_t *restrict indptr,       // [n + 1]
+    % if getattr(problem, "addressed", False):
+    const ulong indices_address,                    // of [edges] in host memory
+    % else:
     __global const uint *restrict indices,
+    % endif
     const uint own_step,
     const uint own_first,
     const uint n,                                   // vertices of this device
@@ -61,6 +65,9 @@ void bfs_parts_alone(
     ${advance.setup()}
     ${duplicates.setup()}
     ${queue.setup()}
+    % if getattr(problem, "addressed", False):
+    __global const uint *const indices = (__global const uint *)indices_address;
+    % endif
     __local uint leaves;
     __global entry_t *const queue_to = frontier;
     __global entry_t *const hubs_to = hubs;

@@ -28,7 +28,11 @@ ${stage.declarations()}
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_pull(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
+    % if getattr(problem, "addressed", False):
+    const ulong in_indices_address,                 // of [in-edges] in host memory
+    % else:
     __global const uint *restrict in_indices,
+    % endif
     __global const word_t *restrict unreachable,    // [own_words] no in-edges, and what lies beyond n
     % if likely:
     __global const uint${likely if likely > 1 else ""} *restrict likely, // [own_n] in-neighbours that are tried first
@@ -43,6 +47,9 @@ void bfs_parts_pull(
 {
     ${lanes.setup()}
     ${pull.setup()}
+    % if getattr(problem, "addressed", False):
+    __global const uint *const in_indices = (__global const uint *)in_indices_address;
+    % endif
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);
@@ -83,7 +90,11 @@ static inline word_t merge_word(const uint w, const uint words, const uint peers
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_merge(
     __global const offset_t *restrict indptr,       // [n + 1]
+    % if getattr(problem, "addressed", False):
+    const ulong indices_address,                    // of [edges] in host memory
+    % else:
     __global const uint *restrict indices,
+    % endif
     const uint n,                                   // vertices of this device
     const uint level,                               // distance of what is new
     const uint words,
@@ -103,6 +114,9 @@ void bfs_parts_merge(
 {
     ${lanes.setup()}
     ${queue.setup()}
+    % if getattr(problem, "addressed", False):
+    __global const uint *const indices = (__global const uint *)indices_address;
+    % endif
     const uint member = (uint)get_group_id(0);
     stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     now.members = (uint)get_num_groups(0);

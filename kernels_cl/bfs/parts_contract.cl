@@ -70,13 +70,9 @@ void bfs_parts_contract(
 }
 
 // The vertices of a range that are at a distance, numbered from its first on and almost in order: a frontier
-// of rows that come by themselves, which nobody but the device has to know, or of rows that are read over the
-// bus. Hubs are in a queue of their own.
+// of rows that come by themselves, which nobody but the device has to know.
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void bfs_parts_list(
-    % if config.hub_degree:
-    __global const offset_t *restrict indptr,       // [n + 1]
-    % endif
     __global const int *restrict distances,         // [n]
     const uint begin,                               // the range
     const uint count,
@@ -88,10 +84,7 @@ void bfs_parts_list(
     ${lanes.setup()}
     <%share:each_tile count="count">
         const uint at = (uint)first + lane_id();
-        int wanted = at < count && distances[begin + at] == (int)level;
-        % if config.hub_degree:
-        wanted = wanted && indptr[begin + at + 1] - indptr[begin + at] < ${config.hub_degree}u;
-        % endif
+        const int wanted = at < count && distances[begin + at] == (int)level;
         const lanemask_t listing = lane_ballot(wanted);
         if (listing) {
             uint base = 0;

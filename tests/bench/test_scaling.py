@@ -120,12 +120,15 @@ def test_rows_from_host_memory(monkeypatch, capsys, any_device, tmp_path):
     monkeypatch.setattr(streaming, "COPY_BYTES", 1 << 16)
     file = tmp_path / "streaming.json"
     argv = ["made-up", "--device", spec_of(any_device), "--share", "0.5", "--sources", "2"]
-    argv += ["--ways", "in-place,copied", "--predecessors", "--json", str(file)]
+    argv += ["--ways", "in-place,pushed,copied", "--predecessors", "--json", str(file)]
     assert streaming.main(argv) == 0
     assert "the bus carries" in capsys.readouterr().out
     record = json.loads(file.read_text())
-    assert [row["way"] for row in record["rows"]] == ["in place"] * 4 + ["copied"] * 4
+    assert [row["way"] for row in record["rows"]] == ["in place"] * 8 + ["copied"] * 4
+    assert [row["pulls"] for row in record["rows"]] == [True] * 4 + [False] * 8
     assert all(row["of_bus"] > 0 for row in record["rows"])
+    assert all(row["sent_gb"] < row["edge_gb"] for row in record["rows"][:4])
+    assert all(row["sent_gb"] >= row["edge_gb"] for row in record["rows"][4:])
     monkeypatch.setenv(streaming.LIMIT, str(1 << 40))
     monkeypatch.setattr(streaming, "pick_sources", lambda *_: [1])
     monkeypatch.setattr(streaming.Streamed, "search", lambda *_: 1 // 0)

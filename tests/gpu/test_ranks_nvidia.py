@@ -53,7 +53,9 @@ def test_rows_are_read_over_the_bus(tree, devices):
     """In place: what is on the device does not grow with the edges."""
     for one in (cg.generate.kron(16, seed=3), cg.generate.star(100_000), MIXED_ONE_WAY):
         used = devices[0].ledger.used_bytes
-        plan = Streamed(one, devices[0], predecessors=tree, way="in place")
-        assert devices[0].ledger.used_bytes - used < 64 * one.n + (1 << 20)
-        for source in (int(np.argmax(one.degrees)), 5):
-            check_search(one, source, plan.search(source, one.n))
+        for pulls in (None, False):
+            plan = Streamed(one, devices[0], predecessors=tree, way="in place", pulls=pulls)
+            assert devices[0].ledger.used_bytes - used < 64 * one.n + (1 << 20)
+            for source in (int(np.argmax(one.degrees)), 5):
+                check_search(one, source, plan.search(source, one.n))
+            del plan

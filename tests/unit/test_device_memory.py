@@ -295,15 +295,15 @@ def test_budget_keeps_a_reserve():
 
 
 def test_host_memory_bounds_devices_that_share_it(monkeypatch):
-    monkeypatch.setattr(budget, "_host_available_bytes", lambda: 3 << 30)
+    monkeypatch.setattr(budget, "host_available_bytes", lambda: 3 << 30)
     assert Ledger(64 << 30, shared_with_host=True).free_bytes == (3 << 30) - (512 << 20)
     assert Ledger(64 << 30, shared_with_host=False).free_bytes > 60 << 30
-    monkeypatch.setattr(budget, "_host_available_bytes", lambda: None)
+    monkeypatch.setattr(budget, "host_available_bytes", lambda: None)
     assert Ledger(64 << 30, shared_with_host=True).free_bytes > 60 << 30
 
 
 def test_available_host_memory_is_known_here():
-    available = budget._host_available_bytes()
+    available = budget.host_available_bytes()
     assert available is not None
     assert available > 1 << 20
 

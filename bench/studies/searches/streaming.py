@@ -2,9 +2,11 @@
 
 ``python -m bench.studies.searches.streaming kron24 --share 0.25 --on-card`` leaves the search a
 quarter of the memory that the graph would take, and compares distances with a search of the whole
-graph on the device. ``--ways`` says how rows get there: read in place, copied, or as is chosen.
-Speeds are of the bytes that cross the bus: of rows that are read in place those of the frontier's
-edges, 4 each, though more may pass. Times are medians, by the host's clock.
+graph on the device. ``--ways`` says how rows get there: read in place, in place by levels that all
+push ("pushed"), copied, or as is chosen. Speeds are of the rows of reached vertices, 4 bytes an
+edge, over the time of the search, however many pass the bus: more are copied, fewer where levels
+pull. "sent" is what passed: copies as counted, and in place the edges of levels that pushed; what
+those that pulled looked at comes on top. Times are medians, by the host's clock.
 """
 
 from __future__ import annotations
@@ -44,8 +46,15 @@ __all__ = ["bus_gb_per_s", "main", "measure"]
 LIMIT = "CLGRAPH_MEMORY_LIMIT"
 REPEATS = 5
 COPY_BYTES = 256 << 20
-WAYS = {"chosen": None, "in-place": "in place", "copied": "copied"}
-COLUMNS = ("graph", "way", "tree", "source", "levels", "ms", "spread", "GB", "GB/s", "of the bus")
+# How rows get there, and whether levels may pull.
+WAYS = {
+    "chosen": (None, None),
+    "in-place": ("in place", None),
+    "pushed": ("in place", False),
+    "copied": ("copied", None),
+}
+_COLUMNS = ("graph", "way", "pulls", "tree", "source", "levels", "ms", "spread", "GB", "sent")
+COLUMNS = (*_COLUMNS, "GB/s", "of the bus")
 
 Row = dict[str, Any]
 
@@ -81,20 +90,24 @@ def measure(graph: Graph, plan: Streamed, source: int, expected: Any) -> Row:
     Returns
     -------
     dict
-        ``ms``, ``spread``, ``sent_gb``, ``gb_per_s``; and vertices, edges, microseconds of levels.
+        ``ms``, ``spread``, ``edge_gb``, ``sent_gb``, ``gb_per_s``; and vertices, edges, directions
+        and microseconds of levels.
 
     Raises
     ------
     SystemExit
         If a distance is wrong.
     """
-    runs = [plan.search(source, graph.n) for _ in range(1 + REPEATS)][1:]
-    if not np.array_equal(runs[-1].distances, expected):
+    plan.search(source, graph.n)
+    times = [plan.search(source, graph.n).stats.kernel_ms for _ in range(REPEATS - 1)]
+    last = plan.search(source, graph.n)
+    if not np.array_equal(last.distances, expected):
         raise SystemExit(f"distances from {source} are wrong")
-    times = [run.stats.kernel_ms for run in runs]
-    levels = runs[-1].stats.per_level
+    times.append(last.stats.kernel_ms)
+    levels = last.stats.per_level
     edges = 4 * int(levels["edges"].sum())
-    sent = edges if plan.way == "in place" else int(levels["sent_bytes"].sum())
+    pushed = 4 * int(levels["edges"][levels["direction"] == "push"].sum())
+    sent = pushed if plan.way == "in place" else int(levels["sent_bytes"].sum())
     ms = statistics.median(times)
     return {
         "levels": len(levels),
@@ -102,9 +115,10 @@ def measure(graph: Graph, plan: Streamed, source: int, expected: Any) -> Row:
         "spread": (max(times) - min(times)) / ms,
         "edge_gb": edges / 1e9,
         "sent_gb": sent / 1e9,
-        "gb_per_s": sent / ms / 1e6,
+        "gb_per_s": edges / ms / 1e6,
         "frontier": levels["frontier"].tolist(),
         "level_edges": levels["edges"].tolist(),
+        "directions": levels["direction"].tolist(),
         "levels_us": np.round(levels["microseconds"], 1).tolist(),
     }
 
@@ -136,11 +150,13 @@ def _rows(args: argparse.Namespace, device: Device, bus: float) -> list[Row]:
         with _allowed(device.ledger.used_bytes + int(args.share * size)):
             for way in args.ways.split(","):
                 for tree in (False, True) if args.predecessors else (False,):
-                    plan = Streamed(graph, device, predecessors=tree, way=WAYS[way])
+                    how, pulls = WAYS[way]
+                    plan = Streamed(graph, device, predecessors=tree, way=how, pulls=pulls)
                     for source in sources:
                         row = measure(graph, plan, source, expected[source])
                         shape = {"graph": name, "n": graph.n, "m": graph.m, "way": plan.way}
                         shape |= {"chosen": way == "chosen", "tree": tree, "source": int(source)}
+                        shape |= {"pulls": plan.config.pull is not None}
                         rows.append({**shape, **row, "of_bus": row["gb_per_s"] / bus})
                         print("  ".join(_line(rows[-1])), file=sys.stderr, flush=True)
                     del plan
@@ -150,9 +166,15 @@ def _rows(args: argparse.Namespace, device: Device, bus: float) -> list[Row]:
 
 def _line(row: Row) -> list[str]:
     return [
-        *(row["graph"], row["way"], "yes" if row["tree"] else "no", str(row["source"])),
-        *(str(row["levels"]), f"{row['ms']:.1f}", f"{100 * row['spread']:.0f} %"),
-        *(f"{row['sent_gb']:.3f}", f"{row['gb_per_s']:.1f}", f"{100 * row['of_bus']:.0f} %"),
+        *(row["graph"], row["way"], *("yes" if row[name] else "no" for name in ("pulls", "tree"))),
+        *(
+            str(row["source"]),
+            str(row["levels"]),
+            f"{row['ms']:.1f}",
+            f"{100 * row['spread']:.0f} %",
+        ),
+        *(f"{row['edge_gb']:.3f}", f"{row['sent_gb']:.3f}"),
+        *(f"{row['gb_per_s']:.1f}", f"{100 * row['of_bus']:.0f} %"),
     ]
 
 
@@ -173,7 +195,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("graphs", nargs="+", help="names of bench/runner/graphs.py, or kronN")
     parser.add_argument("--device", help="default as elsewhere")
     parser.add_argument("--share", type=float, default=0.25, help="of the graph's bytes")
-    parser.add_argument("--ways", default="chosen", help="chosen, in-place, copied")
+    parser.add_argument("--ways", default="chosen", help=", ".join(WAYS))
     parser.add_argument("--on-card", action="store_true", help="draw kronN there, with CuPy")
     parser.add_argument("--predecessors", action="store_true", help="label trees too")
     parser.add_argument("--sources", type=int, default=4)

@@ -11,12 +11,13 @@ from clgraph.device.waiting import wait
 from clgraph.engine.blocks import rows_in_blocks, rows_of
 
 if TYPE_CHECKING:
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Allocation, Device, Program
     from clgraph.device.memory.allocation import Progress
+    from clgraph.device.programs.kernel import Argument
     from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
-__all__ = ["LOOKED_AT", "likely_among", "likely_parents"]
+__all__ = ["LOOKED_AT", "likely_among", "likely_in_place", "likely_parents"]
 
 ITEMS_PER_UNIT = 2048
 # In-neighbours of a vertex that are looked at, the first ones.
@@ -64,9 +65,8 @@ def likely_parents(
         rows, in_rows = (rows_of(which, device, progress) for which in (graph, back))
         blocks = rows_in_blocks(graph)
         likely = Memory(device).allocate("likely", graph.n * kept, np.uint32)
-        wide = rows.indptr.dtype.itemsize == 8
         layout = "packed" if blocks is None else "blocks"
-        program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout=layout)
+        program = _program(device, rows.indptr, kept, layout)
         lengths = () if blocks is None else (blocks.store.used,)
         arrays = (rows.indptr, *lengths, in_rows.indptr, in_rows.indices)
         numbers = (np.uint32(graph.n), np.uint32(LOOKED_AT))
@@ -113,14 +113,63 @@ def likely_among(
     likely = memory.allocate("likely", count * kept, np.uint32)
     out_edges = memory.allocate("out_edges", n, np.uint32)
     out_edges.clear()
-    wide = in_indptr.dtype.itemsize == 8
-    program = load(device, "bfs/likely.cl", wide_offsets=wide, kept=kept, layout="part")
+    program = _program(device, in_indptr, kept, "part")
     sizes, m = _sizes(device), np.uint64(in_indices.count)
     program.kernel("bfs_in_neighbours", device).launch(*sizes, in_indices, m, out_edges)
     numbers = (np.uint32(count), np.uint32(LOOKED_AT))
     arrays = (out_edges, np.uint32(first), in_indptr, in_indices)
     wait(program.kernel("bfs_likely", device).launch(*sizes, *arrays, *numbers, likely))
     return likely
+
+
+def likely_in_place(
+    indptr: Allocation, indices: Argument, kept: int, device: Device, *, addressed: bool
+) -> Allocation:
+    """Give the same of an undirected graph whose rows are in host memory.
+
+    Parameters
+    ----------
+    indptr : Allocation
+        Offsets of its rows.
+    indices : Buffer or uint64
+        The rows, or where they are.
+    kept : int
+        How many of each vertex.
+    device : Device
+        Where, with the queue that is to have it.
+    addressed : bool
+        Whether `indices` is an address.
+
+    Returns
+    -------
+    Allocation
+        uint32, as of `likely_parents`.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If that does not fit.
+    """
+    n = indptr.count - 1
+    likely = Memory(device).allocate("likely", n * kept, np.uint32)
+    program = _program(device, indptr, kept, "packed", addressed=addressed)
+    numbers = (np.uint32(n), np.uint32(LOOKED_AT))
+    arrays = (indptr, indptr, indices)
+    wait(program.kernel("bfs_likely", device).launch(*_sizes(device), *arrays, *numbers, likely))
+    return likely
+
+
+def _program(
+    device: Device, indptr: Allocation, kept: int, layout: str, *, addressed: bool = False
+) -> Program:
+    return load(
+        device,
+        "bfs/likely.cl",
+        wide_offsets=indptr.dtype.itemsize == 8,
+        kept=kept,
+        layout=layout,
+        addressed=addressed,
+    )
 
 
 def _sizes(device: Device) -> tuple[int, int]:

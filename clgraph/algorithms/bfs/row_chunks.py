@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["GATHER_COST", "RowChunks", "host_rows"]
+__all__ = ["GATHER_COST", "RowChunks", "host_rows", "is_mapped"]
 
 log = logging.getLogger(__name__)
 
@@ -32,22 +32,30 @@ CHUNK_SHARE = 1 / 6  # of the memory that is free, for each of two chunks
 GATHER_COST = 8
 
 
-def host_rows(
-    device: Device, graph: Graph, *, addressed: bool
-) -> tuple[cl.Buffer | np.uint64, object]:
-    """Give a kernel's argument for a graph's rows in host memory, and what is to be kept with it.
+def is_mapped(rows: NDArray[Any]) -> bool:
+    """Whether rows are in a mapped file, as views of views of it are too."""
+    base: Any = rows
+    while base is not None and not isinstance(base, np.memmap):
+        base = getattr(base, "base", None)
+    return base is not None
 
-    That is the graph's own array, or the address of a copy in pinned memory. Of a card a buffer
+
+def host_rows(
+    device: Device, indices: NDArray[Any], *, addressed: bool
+) -> tuple[cl.Buffer | np.uint64, object]:
+    """Give a kernel's argument for rows in host memory, and what is to be kept with it.
+
+    That is the array itself, or the address of a copy in pinned memory. Of a card a buffer
     would be in its own memory, however it was made.
     """
-    rows = np.asarray(graph.indices)
+    rows = np.asarray(indices)
     if not addressed:
         rows = np.ascontiguousarray(rows.astype(np.uint32, copy=False)).view(np.uint32)
         held = rows if rows.size else np.zeros(1, np.uint32)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         return cl.Buffer(device.context, flags, hostbuf=held), held
-    pinned = Pinned(device, max(graph.m, 1), np.uint32).array
-    pinned[: graph.m] = rows
+    pinned = Pinned(device, max(rows.size, 1), np.uint32).array
+    pinned[: rows.size] = rows
     return np.uint64(pinned.ctypes.data), pinned
 
 
@@ -106,7 +114,7 @@ class RowChunks:
         self._copies = device.beside(timed=False).queue
         self.copied_bytes = 0
         rows = np.asarray(graph.indices)
-        if not isinstance(graph.indices.base, np.memmap) and graph.m:
+        if not is_mapped(rows) and graph.m:
             rows = _pinned_rows(device, rows)
         self._rows = rows
         memory = Memory(device)

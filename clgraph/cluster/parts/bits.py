@@ -117,7 +117,7 @@ class BitPart(Part):
             self._notes = self._memory.allocate("notes", words, np.uint32)
             self._note_mirror = Mirror(self.device, self._notes, 0, words)
 
-    def _in_rows(self, share: Share) -> tuple[Allocation, ...]:
+    def _in_rows(self, share: Share) -> tuple[Argument, ...]:
         indptr, indices = self._indptr, self._indices
         degrees = self.degrees
         if share.back is not None:
@@ -130,8 +130,11 @@ class BitPart(Part):
         kept = likely_kept(self.config)
         if not kept:
             return held
-        first, n = self.owned.first, share.facts.n
-        return (*held, likely_among(indptr, indices, first, n, kept, self.device))
+        return (*held, self._likely(indptr, indices, share.facts.n, kept))
+
+    def _likely(self, in_indptr: Allocation, in_indices: Any, n: int, kept: int) -> Allocation:
+        """Give so many in-neighbours of each vertex that are tried first."""
+        return likely_among(in_indptr, in_indices, self.owned.first, n, kept, self.device)
 
     @property
     def found(self) -> Allocation:

@@ -98,13 +98,15 @@ class Part:
         self.owners = share.partition.shares
         self._partition_plan = partition_plan
         self._parts = parts = share.partition.ranks
-        self._problem = SimpleNamespace(predecessors=predecessors, named=rows.others.size > 0)
+        self._problem = SimpleNamespace(
+            predecessors=predecessors, named=rows.others.size > 0, addressed=self._is_addressed()
+        )
         self._memory = Memory(device)
         indices = share.indices
         self._words = -(-facts.n // RANGE_GRAIN) * (RANGE_GRAIN // self.config.word_bits)
         self._n = np.uint32(rows.count)
         self._indptr = self._memory.upload("indptr", share.indptr.astype(offsets_dtype(facts.m)))
-        self._indices = self._memory.upload("indices", unsigned(indices))
+        self._indices = self._held(indices)
         self._named: tuple[Argument, ...] = ()
         if self._problem.named:
             names = self._memory.upload("names", rows.others.astype(np.uint32))
@@ -132,6 +134,14 @@ class Part:
         self.kernels: list[Kernel] = []
         self._begin = self._kernel("bfs/parts.cl", "bfs_parts_begin", self.config)
         self._expand = self._kernel("bfs/parts.cl", "bfs_parts_expand", self.config)
+
+    def _is_addressed(self) -> bool:
+        """Whether kernels get at targets by an address in host memory."""
+        return False
+
+    def _held(self, indices: NDArray[Any]) -> Argument:
+        """Give the targets of all rows as kernels take them."""
+        return self._memory.upload("indices", unsigned(indices))
 
     @staticmethod
     def _state_words(parts: int) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["Booking", "Ledger"]
+__all__ = ["Booking", "Ledger", "host_available_bytes"]
 
 # What the driver, the kernels and the display need; a share of small devices, a fixed amount of
 # large.
@@ -74,7 +74,7 @@ class Ledger:
         if limit is not None:
             free = min(free, limit - self.used_bytes)
         if self._shared_with_host:
-            available = _host_available_bytes()
+            available = host_available_bytes()
             if available is not None:
                 free = min(free, available - reserve)
         return max(free, 0)
@@ -100,7 +100,8 @@ def _limit_bytes() -> int | None:
     return int(text)
 
 
-def _host_available_bytes() -> int | None:
+def host_available_bytes() -> int | None:
+    """Bytes of the host's memory that programs may still take; None where nothing says so."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):

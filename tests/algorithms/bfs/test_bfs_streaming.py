@@ -17,9 +17,13 @@ from searches import (
 )
 
 import clgraph as cg
-from clgraph.algorithms.bfs import row_chunks, streaming
+from clgraph.algorithms.bfs import copied_rows, row_chunks, rows_in_place, streaming
+from clgraph.algorithms.bfs.copied_rows import CopiedRows
+from clgraph.algorithms.bfs.likely import likely_parents
 from clgraph.algorithms.bfs.row_chunks import GATHER_COST, RowChunks
+from clgraph.algorithms.bfs.rows_in_place import state_bytes
 from clgraph.algorithms.bfs.streaming import Streamed
+from clgraph.cluster.parts.part import Part
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 LIMIT = "CLGRAPH_MEMORY_LIMIT"
@@ -28,7 +32,13 @@ LIMIT = "CLGRAPH_MEMORY_LIMIT"
 @pytest.fixture
 def copied(monkeypatch):
     """Have rows copied although the device could read them in place, as those of a card are."""
-    monkeypatch.setattr(Streamed, "_reads_in_place", lambda _: False)
+    monkeypatch.setattr(Streamed, "_reads_in_place", lambda *_: False)
+
+
+@pytest.fixture
+def addressed(monkeypatch):
+    """Have kernels get at rows by their address, as cards get at pinned memory."""
+    monkeypatch.setattr(rows_in_place, "is_addressed", lambda _: True)
 
 
 @pytest.mark.runtimes("intel", "pocl")
@@ -44,42 +54,71 @@ def test_rows_are_read_in_place(device):
     check_star(device)
 
 
+@pytest.mark.usefixtures("addressed")
 @pytest.mark.runtimes("intel", "pocl")
-def test_rows_are_read_by_their_address(device, monkeypatch):
-    """As cards get at pinned memory."""
-    monkeypatch.setattr(Streamed, "_is_addressed", lambda _: True)
+def test_rows_are_read_by_their_address(device):
     for graph, sources in ((MIXED, MIXED_SOURCES), (MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES)):
-        plan = Streamed(graph, device, predecessors=True)
-        assert isinstance(plan._indices, np.uint64)
-        for source in sources:
-            check_search(graph, source, plan.search(source, graph.n))
+        for pulls in {not graph.directed, False}:
+            plan = Streamed(graph, device, predecessors=True, pulls=pulls)
+            assert isinstance(plan._rows.part._indices, np.uint64)
+            for source in sources:
+                check_search(graph, source, plan.search(source, graph.n))
     check_star(device)
 
 
 @ONE_RUNTIME
-def test_wide_frontiers_are_put_in_order(device, monkeypatch):
-    """As rows lie in memory; hubs have a queue of their own and are expanded once."""
+@pytest.mark.parametrize("by_address", [True, False])
+def test_levels_in_place_pull(by_address, device, monkeypatch):
+    """Where the graph is undirected, so that its rows are those of in-neighbours too."""
+    monkeypatch.setattr(rows_in_place, "is_addressed", lambda _: by_address)
     graph = cg.generate.kron(13, seed=3)
-    monkeypatch.setattr(Streamed, "_is_addressed", lambda _: True)
-    monkeypatch.setattr(streaming, "ORDERED_SHARE", 1 / 4)
-    queues = []
-    order = Streamed._order
+    one_way = cg.Graph(graph.indptr, graph.indices)
+    source = int(np.argmax(graph.degrees))
+    for which, pulls, directions in (
+        (graph, None, {"push", "pull"}),
+        (graph, False, {"push"}),
+        (one_way, None, {"push"}),
+    ):
+        plan = Streamed(which, device, predecessors=True, pulls=pulls)
+        result = plan.search(source, which.n)
+        check_search(which, source, result)
+        assert set(result.stats.directions) == directions
+        assert plan.config.row_line == (32 if by_address else 0)
 
-    def noted(plan, depth):
-        order(plan, depth)
-        queues.append((depth, plan._queue.read(graph.n)))
 
-    monkeypatch.setattr(Streamed, "_order", noted)
-    plan = Streamed(graph, device, predecessors=False)
-    hub_degree = plan.config.hub_degree
-    assert 0 < hub_degree < graph.max_degree
-    result = plan.search(int(np.argmax(graph.degrees)), graph.n)
-    check_search(graph, int(np.argmax(graph.degrees)), result)
-    assert queues
-    for depth, queue in queues:
-        wanted = np.flatnonzero((result.distances == depth) & (graph.degrees < hub_degree))
-        assert result.stats.per_level["frontier"][depth] >= graph.n / 4
-        np.testing.assert_array_equal(np.sort(queue[: wanted.size]), wanted)
+@pytest.mark.runtimes("intel", "pocl")
+@pytest.mark.parametrize("by_address", [True, False])
+def test_narrow_levels_in_place_take_few_launches(by_address, device, monkeypatch):
+    monkeypatch.setattr(rows_in_place, "is_addressed", lambda _: by_address)
+    path = cg.generate.path(600)
+    plan = Streamed(path, device, predecessors=True)
+    result = plan.search(0, path.n)
+    check_search(path, 0, result)
+    assert result.stats.levels > 100
+    assert result.stats.launches < 10
+
+
+@pytest.mark.usefixtures("addressed")
+@ONE_RUNTIME
+@pytest.mark.parametrize("kept", [4, 2, 1, 0])
+def test_as_many_likely_parents_as_fit(kept, device, monkeypatch):
+    """They are those of rows on the device, and the search keeps to what it may take."""
+    graph = cg.generate.kron(13, seed=3)
+    expected = likely_parents(graph, graph, kept, device).read() if kept else None
+    gc.collect()
+    used = device.ledger.used_bytes
+    limit = used + state_bytes(graph, predecessors=True) + 4 * kept * graph.n
+    monkeypatch.setenv(LIMIT, str(limit))
+    plan = Streamed(graph, device, predecessors=True)
+    assert plan.config.pull.likely == kept
+    back = plan._rows.part._back
+    assert len(back) == (4 if kept else 3)
+    if kept:
+        np.testing.assert_array_equal(back[-1].read(), expected)
+    source = int(np.argmax(graph.degrees))
+    result = plan.search(source, graph.n)
+    check_search(graph, source, result)
+    assert "pull" in result.stats.directions
 
 
 def check_star(device):
@@ -129,7 +168,7 @@ def test_whole_ranges_or_rows_one_by_one(device):
 @pytest.mark.parametrize("way", ["in place", "copied"])
 def test_a_file_larger_than_the_memory(way, tmp_path, device, monkeypatch, caplog):
     """Rows in a mapped file, in less memory than they would take; chosen where they do not fit."""
-    monkeypatch.setattr(Streamed, "_reads_in_place", lambda _: way == "in place")
+    monkeypatch.setattr(Streamed, "_reads_in_place", lambda *_: way == "in place")
     drawn = cg.generate.random(3000, 60, seed=2)
     np.asarray(drawn.indices).tofile(tmp_path / "rows")
     rows = np.memmap(tmp_path / "rows", drawn.indices.dtype, "r")
@@ -156,22 +195,45 @@ def test_a_file_larger_than_the_memory(way, tmp_path, device, monkeypatch, caplo
         cg.BFS(graph, device=device)
 
 
+@pytest.mark.usefixtures("addressed")
+@ONE_RUNTIME
+def test_a_mapped_file_is_pinned_where_the_host_has_room(tmp_path, device, monkeypatch):
+    """On a card; what is large for the host passes through it by chunks."""
+    np.asarray(MIXED.indices).tofile(tmp_path / "rows")
+    rows = np.memmap(tmp_path / "rows", MIXED.indices.dtype, "r")
+    graph = cg.Graph(MIXED.indptr, rows, directed=False)
+    monkeypatch.setattr(type(device.traits), "is_cpu", False)
+    monkeypatch.setattr(streaming, "is_addressed", lambda _: True)
+    for available, way in (
+        (16 * graph.m, "in place"),
+        (16 * graph.m - 1, "copied"),
+        (None, "copied"),
+    ):
+        monkeypatch.setattr(streaming, "host_available_bytes", lambda given=available: given)
+        plan = Streamed(graph, device, predecessors=True)
+        assert plan.way == way
+        if way == "copied":  # out of the file
+            assert np.shares_memory(plan._rows._chunks._rows, rows)
+        check_search(MIXED, MIXED_SOURCES[0], plan.search(MIXED_SOURCES[0], graph.n))
+    assert Streamed(MIXED, device, predecessors=True).way == "in place"
+
+
 @pytest.mark.runtimes("intel", "pocl")
 def test_who_breaks_off_leaves_no_kernel_that_reads_rows(device, monkeypatch):
     """With the plan the file may go that they are in: a kernel that read on would crash."""
     graph = cg.generate.random(1 << 16, 64, seed=1)
     plan = cg.BFS(graph, device=device, memory="stream")
-    launch, events = Streamed._launch, []
+    launch, events = Part._launch, []
 
-    def broken_off(self, name, *of):
-        events.append(launch(self, name, *of))
-        if name == "expand" and len(events) > 6:
+    def broken_off(self, kernel, *of):
+        events.append(launch(self, kernel, *of))
+        if kernel is self._pull:
             self.device.queue.flush()
             raise KeyboardInterrupt  # in a level of many vertices
         return events[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(Streamed, "_launch", broken_off)
+        patch.setattr(Part, "_launch", broken_off)
         with pytest.raises(KeyboardInterrupt):
             plan.run(0)
     assert events[-1].command_execution_status == cl.command_execution_status.COMPLETE
@@ -218,34 +280,34 @@ def test_wide_levels_sweep_all_rows(tree, device, monkeypatch):
     """Then the device finds whose rows are wanted, and the host reads no list of them."""
     graph = cg.generate.random(3000, 120, seed=2)
     plan = Streamed(graph, device, predecessors=tree, chunk_bytes=100_000)
-    sweep_bytes = plan._chunks.sweep_bytes
+    sweep_bytes = plan._rows._chunks.sweep_bytes
     assert sweep_bytes > 4 * graph.m
     reads = []
-    read = Streamed._found_last
+    read = CopiedRows._found_last
     monkeypatch.setattr(
-        Streamed, "_found_last", lambda self, count: reads.append(count) or read(self, count)
+        CopiedRows, "_found_last", lambda self, count: reads.append(count) or read(self, count)
     )
     result = plan.search(7, graph.n)
     check_search(graph, 7, result)
     table = result.stats.per_level
-    wide = table["frontier"] * streaming.VERTEX_BYTES >= sweep_bytes
+    wide = table["frontier"] * copied_rows.VERTEX_BYTES >= sweep_bytes
     assert wide.any()
     np.testing.assert_array_equal(table["sent_bytes"][wide], sweep_bytes)
     assert (table["sent_bytes"][~wide] < sweep_bytes).all()
     assert reads == [*table["frontier"][1:][~wide[1:]], 0]
-    monkeypatch.setattr(streaming, "VERTEX_BYTES", 1 << 40)  # all levels but the source's
+    monkeypatch.setattr(copied_rows, "VERTEX_BYTES", 1 << 40)  # all levels but the source's
     for one in (graph, MIXED_ONE_WAY, SHAPES["self-loops"], SHAPES["one-way-path"]):
         plan = Streamed(one, device, predecessors=tree, chunk_bytes=40_000)
-        assert plan._chunks.sweep_bytes
+        assert plan._rows._chunks.sweep_bytes
         check_search(one, 0, plan.search(0, one.n))
 
 
 @pytest.mark.usefixtures("copied")
 @ONE_RUNTIME
 def test_rows_longer_than_a_chunk_are_not_swept(device, monkeypatch):
-    monkeypatch.setattr(streaming, "VERTEX_BYTES", 1 << 40)
+    monkeypatch.setattr(copied_rows, "VERTEX_BYTES", 1 << 40)
     plan = Streamed(SHAPES["star"], device, predecessors=True, chunk_bytes=1)
-    assert plan._chunks.sweep_bytes == 0
+    assert plan._rows._chunks.sweep_bytes == 0
     check_search(SHAPES["star"], 1, plan.search(1, SHAPES["star"].n))
 
 

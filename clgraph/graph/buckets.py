@@ -24,7 +24,6 @@ LEAST_EDGES = 1 << 20  # SciPy takes 20 ms for them
 BUCKET_EDGES = 1 << 12  # what a bucket is to hold, as far as there may be as many
 MOST_BUCKET_BITS = 12  # or edges would go to more places than a cache has lines
 KEY_BITS = 32
-DIGITS = 3
 ITEMS_PER_UNIT = 4
 
 log = logging.getLogger("clgraph")
@@ -74,7 +73,7 @@ def _sorted(
     (count, scatter, sort), memory = bucket_kernels(device), Memory(device)
     m, items = len(src), ITEMS_PER_UNIT * device.traits.compute_units
     buckets = ((n - 1) >> shift) + 1
-    width = -(-(bits + shift) // DIGITS)
+    width = -(-bits // 2)
     size, about = np.uint32(m), (np.uint32(shift), np.uint32(bits), np.uint32(buckets))
     # Arrays as they are: to copy them would take as long as to sort them.
     indices = np.empty(m, np.int32)
@@ -87,7 +86,7 @@ def _sorted(
     places = memory.allocate("bucket_places", items * buckets, np.uint32)
     keys = memory.allocate("bucket_keys", m, np.uint32)
     indptr = memory.allocate("indptr", n + 1, np.uint32)
-    room = memory.allocate("bucket_counts", items << width, np.uint32)
+    room = memory.allocate("bucket_counts", items * ((2 << width) + (1 << shift)), np.uint32)
     wait(count.launch(items, 1, given[0], size, about[0], about[2], places))
     counts = places.read().reshape(items, buckets).T.ravel()
     begins = (np.cumsum(counts, dtype=np.uint32) - counts).reshape(buckets, items)
@@ -106,5 +105,5 @@ def _sorted(
 
 def bucket_kernels(device: Device) -> list[Kernel]:
     """Build what counts edges, what shares them out, and what sorts buckets."""
-    program = load(device, "edges/buckets.cl", DIGITS=DIGITS)
+    program = load(device, "edges/buckets.cl")
     return [program.kernel(f"buckets_{name}") for name in ("count", "scatter", "sort")]

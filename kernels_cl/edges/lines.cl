@@ -2,8 +2,7 @@
 //
 // Each work-item takes whole lines and writes to room of its own, so there are no races. Where a line
 // is anything else it ends with a note, and whoever asked has the text read by other means: what is
-// read here is read alike by all. Behind the text there are eight bytes more, whatever they are. Of a
-// word of text the lowest byte is the first.
+// read here is read alike by all. Of a word of text the lowest byte is the first.
 <%
     id_type, id_digits = ("ulong", 15) if wide else ("uint", 9)
     list_of = lambda numbers: ", ".join(f"{number}ul" for number in numbers)
@@ -32,9 +31,9 @@ static inline __attribute__((always_inline)) uint lines_digits(__global const uc
 }
 
 // The same of many digits, eight at once where there are as many.
-static inline __attribute__((always_inline)) uint lines_many_digits(__global const uchar *text, uint at, ulong *value)
+static inline __attribute__((always_inline)) uint lines_many_digits(__global const uchar *text, uint at, uint size, ulong *value)
 {
-    for (;; at += 8u) {
+    for (; at + 8u <= size; at += 8u) {
         ulong digits = lines_word(text + at) ^ 0x3030303030303030ul;
         if ((digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul) break;
         // Neighbours join, then pairs and fours.
@@ -94,6 +93,7 @@ __kernel void edges_lines(
     __global uint *restrict found)              // [work-items] out: lines, or why not
 {
     const uint own = get_global_id(0), first = own * room, end = begins[own + 1];
+    const uint size = begins[get_global_size(0)];
     uint at = begins[own], row = first, note = 0;
     while (at < end && !note) {
 % if marker:
@@ -124,7 +124,7 @@ __kernel void edges_lines(
 % else:
             if (text[at] == '.') {
                 const uint point = ++at;
-                at = lines_many_digits(text, at, &value);
+                at = lines_many_digits(text, at, size, &value);
                 power = at - point;
                 digits += power;
                 if (!power) note = ${ODD}u;

@@ -30,6 +30,7 @@ Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
+_SHORT_LINE = 1 << 10
 _LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
@@ -337,9 +338,10 @@ class Source:
         What is compressed is decompressed ahead, in a thread. Lines of blocks that are not
         `numbered` are counted by whoever takes them, who tells `number` of each in its order.
         """
-        take: Callable[[], bytes] = partial(self._stream.read, block_bytes or _BLOCK_BYTES)
+        count = block_bytes or _BLOCK_BYTES
+        take: Callable[[], bytes] = partial(self._whole_lines, count)
         if self.compression:
-            self._ahead = Ahead(take, _AHEAD)
+            self._ahead = Ahead(partial(self._stream.read, count), _AHEAD)
             take = self._ahead.take
         pieces: list[bytes | memoryview] = [self._returned]
         self._returned = b""
@@ -352,7 +354,8 @@ class Source:
                 if longest_line is not None and sum(map(len, pieces)) > longest_line:
                     self.fail(f"the line is longer than {longest_line} bytes", self._lines_ahead())
                 continue
-            data = b"".join([*pieces, memoryview(piece)[:cut]])
+            pieces.append(piece if cut == len(piece) else memoryview(piece)[:cut])
+            data = b"".join(filter(None, pieces))  # which copies no single one
             pieces = [piece[cut:]]
             if data:
                 data = data if data.endswith(b"\n") else data + b"\n"
@@ -364,6 +367,17 @@ class Source:
                     self.line += data.count(b"\n")
             if not piece:
                 return
+
+    def _whole_lines(self, count: int) -> bytes:
+        """So many bytes of what is not compressed, or up to the last newline within a few less.
+
+        What ends with a line need not be put together with the rest of one, in fresh memory.
+        """
+        begin = self._raw.tell()
+        self._raw.seek(begin + max(count - _SHORT_LINE, 0))
+        newline = self._raw.read(min(count, _SHORT_LINE)).rfind(b"\n")
+        self._raw.seek(begin)
+        return self._raw.read(max(count - _SHORT_LINE, 0) + newline + 1 if newline >= 0 else count)
 
     def number(self, block: Block, lines: int) -> None:
         """Say how many lines the first block has that is not numbered; all before it are."""

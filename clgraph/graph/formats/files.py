@@ -24,7 +24,7 @@ from clgraph.graph.csr import Array
 from clgraph.graph.formats.limits import CEILING, Limits
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Progress", "Source", "compressed_by"]
+__all__ = ["Block", "Progress", "Source"]
 
 Progress = Callable[[int, int, str], Any]
 
@@ -83,11 +83,6 @@ class Block:
         self.source.fail(problem, self.line + self.data.count(b"\n", 0, offset))
 
 
-def compressed_by(start: bytes) -> str | None:
-    """Name of the compression whose file signature ``start`` begins with, if any."""
-    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-
-
 @dataclass
 class Source:
     """A file being read, decompressed on the fly.
@@ -130,7 +125,9 @@ class Source:
         """Look at the first bytes, and decide how to read the others."""
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
         self._errors = _DAMAGED
-        self.compression = compressed_by(self._raw.peek(8)[:8])
+        start = self._raw.peek(8)
+        kinds = (kind for mark, kind in _MAGIC.items() if start.startswith(mark))
+        self.compression = next(kinds, None)
         self._stream: Any = self._decompressed()
         self._ahead: Ahead[bytes] | None = None
         self._taken = 0
@@ -369,15 +366,12 @@ class Source:
                 return
 
     def _whole_lines(self, count: int) -> bytes:
-        """So many bytes of what is not compressed, or up to the last newline within a few less.
-
-        What ends with a line need not be put together with the rest of one, in fresh memory.
-        """
-        begin = self._raw.tell()
-        self._raw.seek(begin + max(count - _SHORT_LINE, 0))
-        newline = self._raw.read(min(count, _SHORT_LINE)).rfind(b"\n")
+        """So many bytes or a few less, up to a newline: no line need be put together of two."""
+        begin, sure = self._raw.tell(), max(count - _SHORT_LINE, 0)
+        self._raw.seek(begin + sure)
+        newline = self._raw.read(count - sure).rfind(b"\n")
         self._raw.seek(begin)
-        return self._raw.read(max(count - _SHORT_LINE, 0) + newline + 1 if newline >= 0 else count)
+        return self._raw.read(sure + newline + 1 if newline >= 0 else count)
 
     def number(self, block: Block, lines: int) -> None:
         """Say how many lines the first block has that is not numbered; all before it are."""

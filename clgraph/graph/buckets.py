@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.device import Memory, load
+from clgraph.device import load
 from clgraph.device.lazy import cl
 from clgraph.device.waiting import wait
 from clgraph.errors import ClgraphError, OutOfBoundsError
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["bucket_kernels", "sorted_by"]
 
 LEAST_EDGES = 1 << 20  # SciPy takes 20 ms for them
-BUCKET_EDGES = 1 << 12  # what a bucket is to hold, as far as there may be as many
+BUCKET_EDGES = 1 << 13  # what a bucket is to hold, as far as there may be as many
 MOST_BUCKET_BITS = 12  # or edges would go to more places than a cache has lines
 KEY_BITS = 32
-DIGITS = 3
 ITEMS_PER_UNIT = 4
 
 log = logging.getLogger("clgraph")
@@ -71,40 +70,45 @@ def sorted_by(device: Device, n: int, src: Array, dst: Array) -> tuple[Array, Ar
 def _sorted(
     device: Device, n: int, src: Array, dst: Array, bits: int, shift: int
 ) -> tuple[Array, Array]:
-    (count, scatter, sort), memory = bucket_kernels(device), Memory(device)
+    count, scatter, sort = bucket_kernels(device)
     m, items = len(src), ITEMS_PER_UNIT * device.traits.compute_units
-    buckets = ((n - 1) >> shift) + 1
-    width = -(-(bits + shift) // DIGITS)
+    buckets, width = ((n - 1) >> shift) + 1, -(-bits // 2)
     size, about = np.uint32(m), (np.uint32(shift), np.uint32(bits), np.uint32(buckets))
     # Arrays as they are: to copy them would take as long as to sort them.
-    indices = np.empty(m, np.int32)
-    flags = cl.mem_flags
-    given = [
-        cl.Buffer(device.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=ends)
-        for ends in (src, dst)
-    ]
-    out = cl.Buffer(device.context, flags.READ_WRITE | flags.USE_HOST_PTR, hostbuf=indices)
-    places = memory.allocate("bucket_places", items * buckets, np.uint32)
-    keys = memory.allocate("bucket_keys", m, np.uint32)
-    indptr = memory.allocate("indptr", n + 1, np.uint32)
-    room = memory.allocate("bucket_counts", items << width, np.uint32)
-    wait(count.launch(items, 1, given[0], size, about[0], about[2], places))
-    counts = places.read().reshape(items, buckets).T.ravel()
-    begins = (np.cumsum(counts, dtype=np.uint32) - counts).reshape(buckets, items)
-    places.write(begins.T.ravel())
-    begins = memory.upload("bucket_begins", np.append(begins[:, 0], size))
-    wait(scatter.launch(items, 1, *given, size, *about, places, keys))
-    shape = (begins, np.uint32(n), *about, np.uint32(width), room)
-    wait(sort.launch(items, 1, keys, *shape, indptr, out))
+    given = [_lent(device, ends) for ends in (src, dst)]
+    counts = np.empty((items, buckets), np.uint32)
+    held = _lent(device, counts)
+    wait(count.launch(items, 1, given[0], size, about[0], about[2], held))
+    _give_back(device, held, counts)
+    firsts = counts.T.cumsum(dtype=np.uint32).reshape(buckets, items) - counts.T
+    places, begins = np.ascontiguousarray(firsts.T), np.append(firsts[:, 0], size)
+    keys, room = np.empty(m, np.uint32), np.empty(items * ((2 << width) + (1 << shift)), np.uint32)
+    indptr, indices = np.empty(n + 1, np.int32), np.empty(m, np.int32)
+    between, *found = (_lent(device, array) for array in (keys, indptr, indices))
+    shared = scatter.launch(items, 1, *given, size, *about, _lent(device, places), between)
+    shape = (_lent(device, begins), np.uint32(n), *about, np.uint32(width), _lent(device, room))
+    wait((shared, sort.launch(items, 1, between, *shape, *found)))
+    for buffer, array in zip(found, (indptr, indices), strict=True):
+        _give_back(device, buffer, array)
+    return indptr, indices
+
+
+def _lent(device: Device, array: Array) -> cl.Buffer:
+    """Have kernels work on an array of the host, until it is given back."""
+    access = cl.mem_flags.READ_WRITE if array.flags.writeable else cl.mem_flags.READ_ONLY
+    return cl.Buffer(device.context, access | cl.mem_flags.USE_HOST_PTR, hostbuf=array)
+
+
+def _give_back(device: Device, buffer: cl.Buffer, array: Array) -> None:
+    """Have the host see what kernels have written to an array."""
     seen, event = cl.enqueue_map_buffer(
-        device.queue, out, cl.map_flags.READ, 0, indices.shape, indices.dtype, is_blocking=False
+        device.queue, buffer, cl.map_flags.READ, 0, array.shape, array.dtype, is_blocking=False
     )
     wait(event)
     wait(seen.base.release(device.queue))
-    return indptr.read().view(np.int32), indices
 
 
 def bucket_kernels(device: Device) -> list[Kernel]:
     """Build what counts edges, what shares them out, and what sorts buckets."""
-    program = load(device, "edges/buckets.cl", DIGITS=DIGITS)
+    program = load(device, "edges/buckets.cl")
     return [program.kernel(f"buckets_{name}") for name in ("count", "scatter", "sort")]

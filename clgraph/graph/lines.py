@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import logging
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -10,17 +12,17 @@ import numpy as np
 
 from clgraph.device import load
 from clgraph.device.lazy import cl
-from clgraph.device.memory.copying import copied, finish_copy
 from clgraph.device.native import wait_for_event
+from clgraph.device.waiting import wait
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import ClgraphError, OutOfBoundsError
 from clgraph.graph.csr import index_dtype
 from clgraph.graph.formats.seam import Quick
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Device
     from clgraph.device.programs.kernel import Argument, Kernel
     from clgraph.graph.csr import Array
     from clgraph.graph.formats.files import Block
@@ -32,7 +34,8 @@ ITEMS_PER_UNIT = 4  # so that a thread that is early takes some of another's lin
 MOST_DIGITS = 18  # of a weight, behind its first zeros: any such integer fits 64 bits
 FIVES = 28  # powers of five below 2^64, by which decimals are divided
 LONGEST = 32  # what such a number and what separates it from the next rarely exceed
-PAD = 8  # bytes behind a text, of which so many are read at once
+ROOM = 1 << 12  # lines, of which there is room for a multiple: most blocks want as much as the last
+ALIGN = 4096  # of arrays: what any device asks for
 MOST_IDS = 2**63  # more than 15 digits tell apart
 # What a work-item says instead of a number of lines.
 ODD, DECIMALS = 2**32 - 1, 2**32 - 2
@@ -96,43 +99,43 @@ class _Reader:
         self._rules = rules
         # Or a block would wait for another's. It keeps times for those who watch.
         self._device = device.beside()
-        self._work = Workspace(self._device, growing=True)
+        self._work = Workspace(self._device)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self._items = ITEMS_PER_UNIT * device.traits.compute_units
         self._kinds = [index_dtype(most) for most in rules.ids]
         self._wide = np.int64 in self._kinds
-        self._room = 0  # lines that each work-item may find
         self.met_decimals = False
 
     def read(self, data: bytes, line: Line, *, decimals: bool) -> Columns | None:
-        rules, items, work = self._rules, self._items, self._work
+        rules, items = self._rules, self._items
         cuts = [data.find(b"\n", item * len(data) // items) + 1 for item in range(1, items)]
         begins = np.array([0, *cuts, len(data)], np.uint32)
         # A number and what follows it take two bytes at least, and LONGEST at most: a line of more
         # would make room for lines that cannot be.
-        numbers, longest = line.columns + rules.leading, int(np.diff(begins).max())
+        per_line, longest = line.columns + rules.leading, int(np.diff(begins).max())
         self.met_decimals = False
-        if longest > len(data) // items + 1 + LONGEST * numbers:
+        if longest > len(data) // items + 1 + LONGEST * per_line:
             return None
-        room = self._room = longest // (2 * numbers) + 1
-        ids = np.dtype(np.uint64 if self._wide else np.uint32)
-        arrays = [work.array(name, room * items, ids) for name in ("src", "dst")]
+        room = (longest // (2 * per_line) // ROOM + 1) * ROOM
+        kinds = [np.dtype(np.uint64 if self._wide else np.uint32)] * 2
         if line.weight is not None:
-            arrays.append(work.array("weights", room * items, np.uint64))
-        text = work.array("text", len(data) + PAD, np.uint8)
-        text.write(np.frombuffer(data, np.uint8))
-        found = work.array("found", items, np.uint32)
-        args: list[Argument] = [text, work.upload("begins", begins), np.uint8(line.gap[0])]
+            kinds.append(np.dtype(np.uint64))
+        sizes = [*(room * items * kind.itemsize for kind in kinds), 4 * items]
+        found = _Found(self._device, self._work, sizes)
         most = [np.uint64(min(ids, MOST_IDS)) for ids in rules.ids]
-        args += [np.uint64(rules.base), *most, np.uint32(room), *arrays, found]
+        args: list[Argument] = [self._lent(data), self._lent(begins), np.uint8(line.gap[0])]
+        args += [np.uint64(rules.base), *most, np.uint32(room), *found.arrays]
         event = self._kernel(line, decimals=decimals).launch(items, 1, *args)
-        self._device.queue.flush()
-        wait_for_event(event.int_ptr)
-        counts = found.read(items)
-        self.met_decimals = bool((counts == DECIMALS).any())
-        if (counts >= DECIMALS).any():
-            return None
-        src, dst, *weights = (self._gathered(array, counts.tolist()) for array in arrays)
+        with found.seen_after(event) as (*columns, notes):
+            counts = notes.view(np.uint32)
+            self.met_decimals = bool((counts == DECIMALS).any())
+            if (counts >= DECIMALS).any():
+                return None
+            places = [(part * room, part * room + n) for part, n in enumerate(counts.tolist())]
+            numbers = [column.view(kind) for column, kind in zip(columns, kinds, strict=True)]
+            src, dst, *weights = (
+                np.concatenate([column[begin:end] for begin, end in places]) for column in numbers
+            )
         signed = np.int64 if self._wide else np.int32
         src, dst = (
             ends.view(signed).astype(kind, copy=False)
@@ -148,19 +151,46 @@ class _Reader:
             self._kernels[key] = lines_kernel(self._device, *key, marker=marker, wide=self._wide)
         return self._kernels[key]
 
-    def _gathered(self, array: Allocation, counts: Sequence[int]) -> Array:
-        """Copy the first elements of each of so many equal parts."""
-        queue, width = self._device.queue, array.dtype.itemsize
-        values = np.empty(sum(counts), array.dtype)
-        events, begin = [], 0
-        for part, count in enumerate(counts):
-            if count:
-                to, at = values[begin : begin + count], part * self._room * width
-                event = cl.enqueue_copy(queue, to, array.buffer, src_offset=at, is_blocking=False)
-                events.append(copied(event, to.nbytes))
-            begin += count
-        finish_copy(*events)
-        return values
+    def _lent(self, values: bytes | Array) -> cl.Buffer:
+        """Have the device read memory of the host as it is, which copies nothing."""
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+        return cl.Buffer(self._device.context, flags, hostbuf=values)
+
+
+class _Found:
+    """Arrays that one kernel fills and that the host looks into where they are.
+
+    They are parts of one: each command of the driver's wakes threads, which for a block takes as
+    long as to read an eighth of it.
+    """
+
+    def __init__(self, device: Device, work: Workspace, sizes: Sequence[int]) -> None:
+        self._queue = device.queue
+        begins = [0, *itertools.accumulate(-(-size // ALIGN) * ALIGN for size in sizes)]
+        self._places = [slice(at, at + size) for at, size in zip(begins, sizes, strict=False)]
+        self._whole = work.array("found", begins[-1], np.uint8)
+        self.arrays = [
+            self._whole.buffer.get_sub_region(place.start, place.stop - place.start)
+            for place in self._places
+        ]
+
+    @contextlib.contextmanager
+    def seen_after(self, event: cl.Event) -> Iterator[list[Array]]:
+        """Give the bytes of all when a launch has ended."""
+        whole = self._whole
+        mapped: Any = cl.enqueue_map_buffer(
+            *(self._queue, whole.buffer, cl.map_flags.READ, 0, (whole.count,), whole.dtype),
+            is_blocking=False,
+        )
+        seen, there = mapped
+        self._queue.flush()
+        for one in (event, there):
+            wait_for_event(one.int_ptr)
+        wait((event, there))  # which have ended, well or not
+        try:
+            yield [seen[place] for place in self._places]
+        finally:
+            seen.base.release(self._queue)
 
 
 def lines_kernel(

@@ -1,29 +1,20 @@
 """What must hold of a graph's arrays, found out in one pass over them at the speed of memory."""
 
-import contextlib
-import os
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from clgraph.graph.csr import Array
-from clgraph.threads import Worker
+from clgraph.graph.sharing import FEW_THREADS, share_out, threads_for
 
-__all__ = ["Survey", "processors", "survey"]
+__all__ = ["Survey", "survey"]
 
 # Edges looked at together. What is worked out of a block stays in the cache of a core; but threads
 # meet in the interpreter at every step, so where they are many, blocks are longer: 128 M edges took
 # 0.67 s with 16 threads and blocks of 2**16, 0.16 with 2**19.
 BLOCK, LONG_BLOCK = 1 << 17, 1 << 19
-FEW_THREADS = 4
-# One more thread for so many edges: starting it takes as long as looking at some 10,000.
-EDGES_PER_THREAD = 1 << 20
-MOST_THREADS = 16
-THREAD = "clgraph-survey"
 
 Words = npt.NDArray[np.uint64]
 
@@ -79,10 +70,10 @@ def survey(indptr: Array, indices: Array, weights: Array | None, *, symmetry: bo
     if not m:
         return Survey(symmetric=True if symmetry else None)
     keys = Keys() if symmetry else None
-    count = min(processors(), MOST_THREADS, m // EDGES_PER_THREAD + 1)
+    count = threads_for(m)
     block = BLOCK if count <= FEW_THREADS else LONG_BLOCK
     parts = [_Part(indptr, indices, weights, keys, block) for _ in range(count)]
-    _together([part.look_at for part in parts], list(range(0, m, block)))
+    share_out([part.look_at for part in parts], list(range(0, m, block)))
     balance = sum(part.balance for part in parts) % 2**64
     return Survey(
         least=min(part.least for part in parts),
@@ -193,45 +184,3 @@ def _comparable(weights: Array) -> Array:
         return weights
     positive: Array = weights + weights.dtype.type(0)
     return positive.view(np.uint32) if positive.itemsize == 4 else positive.view(np.uint64)
-
-
-def processors() -> int:
-    """Count the processors that this process may run on."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        return os.cpu_count() or 1
-
-
-def _together(works: list[Callable[[int], None]], blocks: list[int]) -> None:
-    """Hand out blocks to threads until all are done; the first is the caller's own."""
-    failures: list[BaseException] = []
-
-    def work(look_at: Callable[[int], None]) -> None:
-        try:
-            while not failures and (block := _taken(blocks)) is not None:
-                look_at(block)
-        except BaseException as error:  # Ctrl-C as well: the others stop after their block
-            failures.append(error)
-
-    workers = [Worker(THREAD, partial(work, look_at)) for look_at in works[1:]]
-    try:
-        for worker in workers:
-            worker.start()
-        work(works[0])
-        for worker in workers:
-            worker.wait()
-    except BaseException as error:
-        failures.append(error)
-        raise
-    finally:
-        for worker in workers:
-            worker.end()
-    if failures:
-        raise failures[0]
-
-
-def _taken(blocks: list[int]) -> int | None:
-    with contextlib.suppress(IndexError):  # pop() is one step to other threads
-        return blocks.pop()
-    return None

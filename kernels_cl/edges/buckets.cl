@@ -1,9 +1,8 @@
 // Rows of many edges in no order, on a processor: edges go to buckets of neighbouring sources, and
-// each bucket, which a cache holds, is sorted by counting, digit by digit.
+// each bucket, which a cache holds, is sorted by counting: by either half of the target, then by source.
 //
 // Each work-item has a share of the edges or buckets, and counters and places of its own, so there
 // are no races. A key is what the bucket leaves of the source, above the target.
-#define DIGITS ${DIGITS}u
 #define SHARE(own) ((uint)((ulong)count * (own) / items))
 
 // How many edges of each share go to each bucket.
@@ -36,6 +35,16 @@ __kernel void buckets_scatter(
     }
 }
 
+// Have counts be the places of what they count, one behind the other.
+static void buckets_places(__global uint *counts, const uint length, uint next)
+{
+    for (uint value = 0; value < length; ++value) {
+        const uint many = counts[value];
+        counts[value] = next;
+        next += many;
+    }
+}
+
 __kernel void buckets_sort(
     __global uint *keys,                        // [count] in, and room
     __global const uint *restrict begins,       // [buckets + 1]
@@ -43,40 +52,39 @@ __kernel void buckets_sort(
     const uint shift,
     const uint bits,
     const uint buckets,
-    const uint width,                           // bits of a digit
-    __global uint *restrict counts,             // [work-items << width] room
+    const uint width,                           // bits of half a target
+    __global uint *counts,                      // [work-items * ((2 << width) + (1 << shift))] room
     __global uint *restrict indptr,             // [n + 1] out
     __global uint *indices)                     // [count] out
 {
-    const uint own = get_global_id(0), first = own << width, digit = (1u << width) - 1u;
-    for (uint bucket = own; bucket < buckets; bucket += get_global_size(0)) {
+    const uint halves = 2u << width, digit = (1u << width) - 1u, sources = 1u << shift;
+    const uint low = get_global_id(0) * (halves + sources), high = low + digit + 1u, source = low + halves;
+    for (uint bucket = get_global_id(0); bucket < buckets; bucket += get_global_size(0)) {
         const uint begin = begins[bucket], end = begins[bucket + 1u];
-% for place in range(DIGITS):
-        {
-            __global uint *from = ${("keys", "indices")[place % 2]}, *to = ${("indices", "keys")[place % 2]};
-            for (uint value = 0; value <= digit; ++value) counts[first + value] = 0;
-            for (uint at = begin; at < end; ++at) ++counts[first + (from[at] >> ${place} * width & digit)];
-            for (uint value = 0, next = begin; value <= digit; ++value) {
-                const uint many = counts[first + value];
-                counts[first + value] = next;
-                next += many;
-            }
-            for (uint at = begin; at < end; ++at) {
-                const uint key = from[at];
-                to[counts[first + (key >> ${place} * width & digit)]++] = key;
-            }
-        }
-% endfor
-        // Rows that no edge begins are as long as none.
-        uint row = bucket << shift;
-        const uint behind = min(row + (1u << shift), n);
-        const uint base = row;
+        for (uint value = 0; value < halves + sources; ++value) counts[low + value] = 0;
         for (uint at = begin; at < end; ++at) {
-            const uint key = ${("keys", "indices")[DIGITS % 2]}[at], u = base + (key >> bits);
-            for (; row <= u; ++row) indptr[row] = at;
-            indices[at] = key & ((1u << bits) - 1u);
+            const uint key = keys[at];
+            ++counts[low + (key & digit)];
+            ++counts[high + (key >> width & digit)];
+            ++counts[source + (key >> bits)];
         }
-        for (; row < behind; ++row) indptr[row] = end;
+        buckets_places(counts + low, digit + 1u, begin);
+        buckets_places(counts + high, digit + 1u, begin);
+        buckets_places(counts + source, sources, begin);
+        for (uint at = begin; at < end; ++at) {
+            const uint key = keys[at];
+            indices[counts[low + (key & digit)]++] = key;
+        }
+        for (uint at = begin; at < end; ++at) {
+            const uint key = indices[at];
+            keys[counts[high + (key >> width & digit)]++] = key;
+        }
+        // Rows that no edge begins are as long as none.
+        for (uint row = 0, u = bucket << shift; row < sources && u < n; ++row, ++u) indptr[u] = counts[source + row];
+        for (uint at = begin; at < end; ++at) {
+            const uint key = keys[at];
+            indices[counts[source + (key >> bits)]++] = key & ((1u << bits) - 1u);
+        }
     }
-    if (own == 0u) indptr[n] = begins[buckets];
+    if (get_global_id(0) == 0u) indptr[n] = begins[buckets];
 }

@@ -20,7 +20,7 @@ from malformed import MTX
 
 import clgraph as cg
 import clgraph.graph as cgg
-from clgraph.device import choosing
+from clgraph.device import Allocation, choosing
 from clgraph.errors import KernelBuildError
 from clgraph.graph import ahead
 from clgraph.graph import lines as compiled
@@ -314,6 +314,23 @@ def test_a_kernel_that_cannot_be_built_is_done_without(both, monkeypatch, caplog
     assert "files are read without a kernel: no compiler today" in caplog.text
 
 
+def test_a_block_is_not_copied(both, monkeypatch):
+    """The kernel reads the text where it is, and nothing is sent for what it found."""
+    given, lent = [], compiled._Reader._lent
+
+    def noted(self, values):
+        given.append(lent(self, values))
+        return given[-1]
+
+    monkeypatch.setattr(compiled._Reader, "_lent", noted)
+    for name in ("read", "write"):
+        monkeypatch.setattr(Allocation, name, lambda *_, **__: pytest.fail("something is copied"))
+    first, second, rows = both(b"".join(b"%d %d\n" % (i, i + 1) for i in range(9000)), "el", 8192)
+    assert (first == second, rows) == (True, 9000)
+    assert given
+    assert all(buffer.flags & compiled.cl.mem_flags.USE_HOST_PTR for buffer in given)
+
+
 def test_scratch_memory_is_that_of_blocks(both, processor):
     before = processor.ledger.used_bytes
     body = b"".join(b"%d %d\n" % (i, i + 1) for i in range(50_000))
@@ -375,5 +392,4 @@ def test_a_long_line_takes_no_room(processor):
     data = b"1 2\n" * 500 + b"#" * 10**6 + b"\n"
     assert rules.line(data) is not None
     assert reader.read(data, rules.line(data), decimals=False) is None
-    assert reader._room == 0
     assert reader._work.size_bytes == 0

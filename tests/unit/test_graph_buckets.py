@@ -65,6 +65,13 @@ def test_vertices_too_many_for_keys(sorter):
     equal(sorter(n, src, dst), n, src, dst)
 
 
+def test_edges_that_may_not_be_written(sorter):
+    src, dst = drawn(500, 9000)
+    for ends in (src, dst):
+        ends.flags.writeable = False
+    equal(sorter(500, src, dst), 500, src, dst)
+
+
 def test_what_is_left_to_scipy(sorter, monkeypatch):
     src, dst = drawn(50, 900)
     assert sorter(50, src, dst) is not None

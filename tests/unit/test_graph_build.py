@@ -264,14 +264,21 @@ def test_a_few_edges_are_sorted_as_many_are(given_edges) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("place", [0, 1, 65534, 65535, 65536, 65537, 99998])
-def test_an_edge_out_of_order_is_seen_wherever_it_is(place: int) -> None:
+def test_an_edge_out_of_order_is_seen_wherever_it_is(place: int, threads: int, monkeypatch) -> None:
+    monkeypatch.setattr(csr, "threads_for", lambda _: threads)
     src, dst = np.divmod(np.arange(100_000, dtype=np.int32), 500)
     indptr = csr._pointers_in_order(200, src, dst)
     np.testing.assert_array_equal(indptr, 500 * np.arange(201))
     dst[[place, place + 1]] = dst[[place + 1, place]]
     src[[place, place + 1]] = src[[place + 1, place]]
     assert csr._pointers_in_order(200, src, dst) is None
+
+
+def test_edges_in_no_order_start_no_threads(monkeypatch) -> None:
+    monkeypatch.setattr(csr, "share_out", lambda *_: pytest.fail("threads are started"))
+    assert csr._pointers_in_order(9, np.tile(np.int32([1, 0]), 200_000), np.zeros(400_000)) is None
 
 
 def test_copies_leave_the_device_behind() -> None:

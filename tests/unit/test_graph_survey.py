@@ -11,7 +11,7 @@ from interruption import interrupt, places
 
 import clgraph as cg
 from clgraph.errors import InvalidGraphError
-from clgraph.graph import csr
+from clgraph.graph import csr, sharing
 from clgraph.graph import survey as surveying
 from clgraph.graph.survey import survey
 from clgraph.threads import at_work
@@ -50,8 +50,8 @@ def exact(indptr, indices, weights):
 def small_blocks(monkeypatch):
     """Blocks of 16 edges, in three threads from 32 edges on."""
     monkeypatch.setattr(surveying, "BLOCK", 16)
-    monkeypatch.setattr(surveying, "EDGES_PER_THREAD", 32)
-    monkeypatch.setattr(surveying, "processors", lambda: 3)
+    monkeypatch.setattr(sharing, "EDGES_PER_THREAD", 32)
+    monkeypatch.setattr(sharing, "processors", lambda: 3)
 
 
 @pytest.mark.long
@@ -161,7 +161,7 @@ def test_a_failure_in_a_thread_is_the_callers(monkeypatch):
     graph = cg.generate.kron(10)
     with pytest.raises(ZeroDivisionError):
         cg.Graph(graph.indptr, graph.indices, directed=False)
-    assert surveying.THREAD not in at_work()
+    assert sharing.THREAD not in at_work()
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -199,7 +199,7 @@ def test_ctrl_c_is_answered_and_leaves_no_thread(monkeypatch):
     finally:
         signal.signal(signal.SIGINT, handler)
     assert len(looked) < whole  # the rest of the blocks is left
-    assert surveying.THREAD not in at_work()
+    assert sharing.THREAD not in at_work()
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -209,11 +209,11 @@ def test_ctrl_c_anywhere_in_sharing_blocks_out(opcodes):
 
     def share_out():
         looked.clear()
-        surveying._together([looked.append] * 3, list(range(6)))
+        sharing.share_out([looked.append] * 3, list(range(6)))
 
     looked = []
     for place in places(share_out, opcodes=opcodes):
         interrupt(share_out, place, opcodes=opcodes)
-        assert surveying.THREAD not in at_work()
+        assert sharing.THREAD not in at_work()
     share_out()
     assert sorted(looked) == list(range(6))

@@ -125,7 +125,8 @@ def with_ids_as_they_occur(
         both = np.concatenate([table.src, table.dst])
         labels, number = np.unique(both, return_inverse=True)
         src, dst = number[: table.rows], number[table.rows :]
-    return EdgeTable(src, dst, table.weights), len(labels), labels.astype(np.int64)
+    table = EdgeTable(src, dst, table.weights, len(labels) - 1)
+    return table, len(labels), labels.astype(np.int64)
 
 
 def file_ids(graph: Graph) -> Array | None:

@@ -1,12 +1,13 @@
 """Shortest-path instances of the ninth DIMACS challenge, and their relatives of PACE 2016."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from clgraph.graph.formats.assemble import choose_weights, from_listing
 from clgraph.graph.formats.files import Source
-from clgraph.graph.formats.table import EdgeTable, Layout, read_table
+from clgraph.graph.formats.table import Layout, read_table
 from clgraph.graph.formats.text import lines
 from clgraph.graph.graph import Graph
 
@@ -38,7 +39,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
     weights = np.empty(0, np.int64) if arcs and table.weights is None else table.weights
     if not choose_weights(source, weighted, has=arcs, default=True):
         weights = None
-    table = EdgeTable(table.src, table.dst, weights)
+    table = replace(table, weights=weights)
     return from_listing(source, table, n, directed=arcs if directed is None else directed)
 
 

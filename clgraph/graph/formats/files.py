@@ -24,12 +24,13 @@ from clgraph.graph.csr import Array
 from clgraph.graph.formats.limits import CEILING, Limits
 from clgraph.graph.modules import module
 
-__all__ = ["Block", "Progress", "Source", "compressed_by"]
+__all__ = ["Block", "Progress", "Source"]
 
 Progress = Callable[[int, int, str], Any]
 
 _BLOCK_BYTES = 1 << 20  # measured: 0.25 to 1 MiB is fastest, temporaries then stay in cache
 _LINE_BYTES = 1 << 20
+_SHORT_LINE = 1 << 10
 _LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
@@ -82,11 +83,6 @@ class Block:
         self.source.fail(problem, self.line + self.data.count(b"\n", 0, offset))
 
 
-def compressed_by(start: bytes) -> str | None:
-    """Name of the compression whose file signature ``start`` begins with, if any."""
-    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-
-
 @dataclass
 class Source:
     """A file being read, decompressed on the fly.
@@ -129,7 +125,9 @@ class Source:
         """Look at the first bytes, and decide how to read the others."""
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
         self._errors = _DAMAGED
-        self.compression = compressed_by(self._raw.peek(8)[:8])
+        start = self._raw.peek(8)
+        kinds = (kind for mark, kind in _MAGIC.items() if start.startswith(mark))
+        self.compression = next(kinds, None)
         self._stream: Any = self._decompressed()
         self._ahead: Ahead[bytes] | None = None
         self._taken = 0
@@ -337,9 +335,10 @@ class Source:
         What is compressed is decompressed ahead, in a thread. Lines of blocks that are not
         `numbered` are counted by whoever takes them, who tells `number` of each in its order.
         """
-        take: Callable[[], bytes] = partial(self._stream.read, block_bytes or _BLOCK_BYTES)
+        count = block_bytes or _BLOCK_BYTES
+        take: Callable[[], bytes] = partial(self._whole_lines, count)
         if self.compression:
-            self._ahead = Ahead(take, _AHEAD)
+            self._ahead = Ahead(partial(self._stream.read, count), _AHEAD)
             take = self._ahead.take
         pieces: list[bytes | memoryview] = [self._returned]
         self._returned = b""
@@ -352,7 +351,8 @@ class Source:
                 if longest_line is not None and sum(map(len, pieces)) > longest_line:
                     self.fail(f"the line is longer than {longest_line} bytes", self._lines_ahead())
                 continue
-            data = b"".join([*pieces, memoryview(piece)[:cut]])
+            pieces.append(piece if cut == len(piece) else memoryview(piece)[:cut])
+            data = b"".join(filter(None, pieces))  # which copies no single one
             pieces = [piece[cut:]]
             if data:
                 data = data if data.endswith(b"\n") else data + b"\n"
@@ -364,6 +364,14 @@ class Source:
                     self.line += data.count(b"\n")
             if not piece:
                 return
+
+    def _whole_lines(self, count: int) -> bytes:
+        """So many bytes or a few less, up to a newline: no line need be put together of two."""
+        begin, sure = self._raw.tell(), max(count - _SHORT_LINE, 0)
+        self._raw.seek(begin + sure)
+        newline = self._raw.read(count - sure).rfind(b"\n")
+        self._raw.seek(begin)
+        return self._raw.read(sure + newline + 1 if newline >= 0 else count)
 
     def number(self, block: Block, lines: int) -> None:
         """Say how many lines the first block has that is not numbered; all before it are."""

@@ -1,6 +1,7 @@
 """Files of the GAP benchmark suite: edge lists (.el, .wel) and serialised graphs (.sg, .wsg)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from clgraph.graph import csr
 from clgraph.graph.csr import Array
 from clgraph.graph.formats.assemble import choose_weights, from_listing
 from clgraph.graph.formats.files import Source
-from clgraph.graph.formats.table import EdgeTable, Layout, read_table
+from clgraph.graph.formats.table import Layout, read_table
 from clgraph.graph.formats.text import lines
 from clgraph.graph.graph import Graph
 
@@ -48,7 +49,7 @@ def _read_list(
     if not table.rows:
         source.fail("the file has no edges")
     if not choose_weights(source, weighted, has=table.weights is not None, default=True):
-        table = EdgeTable(table.src, table.dst, None)
+        table = replace(table, weights=None)
     directed = True if directed is None else directed
     return from_listing(source, table, table.largest + 1, directed=directed)
 

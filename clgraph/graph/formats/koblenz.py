@@ -85,19 +85,20 @@ def read_with_heading(
     table = read_table(source, _LAYOUT, ids=ids, rows=edges)
     if not table.rows and n is None:
         source.fail("the file has no edges, and no comment that states its size")
-    src, dst, weights = table.src, table.dst, table.weights
+    src, dst, weights, largest = table.src, table.dst, table.weights, table.largest
     if said.kind == "bip":
         left = said.sizes[1] if said.sizes else int(src.max(initial=-1)) + 1
         dst = dst.astype(np.int64) + left
+        largest = max(largest, int(dst.max(initial=-1)))
     if said.weights not in (None, *_NO_WEIGHTS) and weights is None and not table.rows:
         weights = np.empty(0, np.int64)
     default = said.weights not in _NO_WEIGHTS
     if not choose_weights(source, weighted, has=weights is not None, default=default):
         weights = None
-    table = EdgeTable(src, dst, weights)
+    table = EdgeTable(src, dst, weights, largest)
     if directed is None:
         directed = _KINDS.get(said.kind or "asym", True)
-    return from_listing(source, table, table.largest + 1 if n is None else n, directed=directed)
+    return from_listing(source, table, largest + 1 if n is None else n, directed=directed)
 
 
 def write(graph: Graph) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
         weights = np.empty(0, number) if weights is None else weights.astype(number, copy=False)
     if not choose_weights(source, weighted, has=weights is not None, default=True):
         weights = None
-    table = EdgeTable(table.src, table.dst, weights)
+    table = replace(table, weights=weights)
     if symmetry == "skew-symmetric":
         if (table.src == table.dst).any():
             source.fail("a skew-symmetric matrix has no entries on the diagonal", 1)
@@ -57,6 +58,7 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
                 np.concatenate([table.src, table.dst]),
                 np.concatenate([table.dst, table.src]),
                 np.concatenate([weights, -weights]),
+                table.largest,
             )
             return from_listing(source, table, n, directed=True)
     mirrored = symmetry != "general"
@@ -95,7 +97,7 @@ def _read_without_banner(source: Source, *, directed: bool | None, weighted: boo
     )
     has = table.weights is not None
     if not choose_weights(source, weighted, has=has, default=True):
-        table = EdgeTable(table.src, table.dst, None)
+        table = replace(table, weights=None)
     return from_listing(source, table, n, directed=directed)
 
 

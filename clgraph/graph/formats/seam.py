@@ -17,7 +17,7 @@ import numpy as np
 
 from clgraph.graph.csr import Array, Sorter, index_dtype
 from clgraph.graph.formats.files import Block, Source
-from clgraph.graph.survey import processors
+from clgraph.graph.sharing import processors
 
 __all__ = [
     "BLOCK_BYTES",
@@ -34,7 +34,7 @@ __all__ = [
 Columns = tuple[Array, Array, Array | None]
 
 LEAST_BYTES = 1 << 24  # below, the tokenizer is done before pyarrow is imported
-BLOCK_BYTES = 1 << 22  # measured: with less, a fifth goes into starting to read each
+BLOCK_BYTES = 1 << 21  # measured: less takes more starts, more takes fresh memory for each
 MOST_THREADS = 8  # one thread that cuts blocks has no more to give away
 _OF_COMPRESSED = 4  # times its size is what compressed text of graphs expands to, at least
 _MOST_SPACES = 32  # between two numbers

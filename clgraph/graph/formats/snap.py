@@ -1,6 +1,7 @@
 """Edge lists of the Stanford collection: https://snap.stanford.edu/data/."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from clgraph.graph.formats.assemble import (
     choose_weights,
@@ -11,7 +12,7 @@ from clgraph.graph.formats.assemble import (
     with_ids_as_they_occur,
 )
 from clgraph.graph.formats.files import Source
-from clgraph.graph.formats.table import EdgeTable, Layout, read_table
+from clgraph.graph.formats.table import Layout, read_table
 from clgraph.graph.formats.text import lines
 from clgraph.graph.graph import Graph
 
@@ -44,7 +45,7 @@ def read_listing(
     if not table.rows and declared is None:
         source.fail("the file has no edges, and no comment that states a number of nodes")
     keep = choose_weights(source, weighted, has=table.weights is not None, default=True)
-    table = EdgeTable(table.src, table.dst, table.weights if keep else None)
+    table = table if keep else replace(table, weights=None)
     table, n, labels = with_ids_as_they_occur(source, table, declared)
     if directed is None:
         directed = not says_undirected(comments)

@@ -64,21 +64,19 @@ class EdgeTable:
         The two ends.
     weights : int64 or float64 array [rows], or None
         The weights.
+    largest : int
+        Largest vertex id; -1 without edges.
     """
 
     src: Array
     dst: Array
     weights: Array | None
+    largest: int
 
     @property
     def rows(self) -> int:
         """Number of edges listed."""
         return len(self.src)
-
-    @property
-    def largest(self) -> int:
-        """Largest vertex id; -1 without edges."""
-        return max(int(self.src.max(initial=-1)), int(self.dst.max(initial=-1)))
 
 
 def read_table(
@@ -116,16 +114,18 @@ def read_table(
         For the first line that is not as it should be.
     """
     reader = _TableReader(layout, ids, rows, what)
-    found, done_bytes = GrowingColumns(), 0
+    found, done_bytes, largest = GrowingColumns(), 0, -1
     with closing(_parts(source, reader)) as read:
         for part, size_bytes in read:
             done_bytes += size_bytes
             found.append(part, done_bytes / source.size_bytes)
+            # Here, where a cache still has them, rather than of all in the end.
+            largest = max(largest, *(int(ends.max(initial=-1)) for ends in part[:2]))
     if rows is not None and found.rows < rows:
         source.fail(
             f"the file ends after {found.rows} of the {rows} {what} that its header declares"
         )
-    return EdgeTable(*found.columns())
+    return EdgeTable(*found.columns(), largest)
 
 
 def _parts(source: Source, reader: "_TableReader") -> Generator[tuple[Columns, int], None, None]:

@@ -67,6 +67,7 @@ def _function(name: str, *arguments: type, result: type = ctypes.c_int) -> Calla
 
 
 _pointer, _size, _uint = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
+_SIZES = {count: _size(count) for count in (4, 8)}  # of most arguments of kernels
 
 
 def sub_group_sizes(device: cl.Device) -> tuple[int, ...]:
@@ -196,13 +197,13 @@ class KernelHandle:
             raise NativeError("clCreateKernel", status.value)
         _release_ended()
         _owned[weakref.ref(self, _ended.append)] = self.address
-        self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
-        # To convert nine arguments took longer than the rest of the call: they are made once, as
-        # what they are handed over as.
-        self._enqueue = _function("clEnqueueNDRangeKernel")
+        # To convert arguments took longer than the rest of a call: they are made once, as what they
+        # are handed over as.
+        self._set, self._enqueue = _function("clSetKernelArg"), _function("clEnqueueNDRangeKernel")
+        self._kernel = _pointer(self.address)
         self._global_size, self._group_size, self._event = _size(0), _size(0), _pointer(None)
         sizes = ctypes.byref(self._global_size), ctypes.byref(self._group_size)
-        launch = (_pointer(queue), _pointer(self.address), 1, None, *sizes, 0, None)
+        launch = (_pointer(queue), self._kernel, 1, None, *sizes, 0, None)
         self._launch = (*launch, ctypes.byref(self._event))
         self._launch_unseen = (*launch, None)
 
@@ -235,13 +236,13 @@ class KernelHandle:
 
     def set_bytes(self, index: int, value: bytes) -> None:
         """Set an argument to a value, or to the address of a buffer, as it lies in memory."""
-        status = self._set(self.address, index, len(value), value)
+        status = self._set(self._kernel, index, _SIZES.get(len(value)) or _size(len(value)), value)
         if status != 0:
             raise NativeError(f"clSetKernelArg({index})", status)
 
     def set_local(self, index: int, size_bytes: int) -> None:
         """Set an argument to so much local memory."""
-        status = self._set(self.address, index, size_bytes, None)
+        status = self._set(self._kernel, index, _size(size_bytes), None)
         if status != 0:
             raise NativeError(f"clSetKernelArg({index})", status)
 

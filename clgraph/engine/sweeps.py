@@ -137,5 +137,6 @@ class Sweeper:
     ) -> None:
         """Enqueue a kernel over all items, or in a number of groups; `bound` as `Kernel.launch`."""
         size = (self.groups if groups is None else groups) * self.group_size
-        event = kernel.launch(size, self.group_size, *args, bound=bound)
+        places, stamp = bound or ((), None)
+        event = kernel.launch_bound(size, self.group_size, args, places, stamp)
         log.add(event, event, name=kernel.name)

@@ -127,5 +127,5 @@ class Tiles:
         """Launch a kernel; the arguments in the places `given` are others in every run."""
         kernel = self._kernels[name]
         size = self._groups * self._size
-        event = kernel.launch(size, self._size, *args, bound=(given, self))
+        event = kernel.launch_bound(size, self._size, args, given, self)
         log.add(event, event, name=kernel.name)

@@ -15,7 +15,7 @@ from clgraph.device.native import KernelHandle, NativeError
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from clgraph.device.discovery import Device
     from clgraph.device.hardware.nvidia import KernelUse
@@ -107,10 +107,7 @@ class Kernel:
         observed : bool
             Whether it is left to who is watching, if somebody is.
         bound : pair of iterable of int and object, optional
-            Places of arguments that may be others than in the launch before with this object, and
-            the object, which stands for all others: who has it holds these arrays, and makes
-            another one if it lets go of any. Only these places are looked at; to look at some
-            thirty takes as long as half of the rest.
+            `places` and `stamp` of `launch_bound`.
 
         Returns
         -------
@@ -132,9 +129,33 @@ class Kernel:
         Some 3 us on a CPU runtime and 14 us or more on an H200. An argument that is the
         same object, or an equal integer, as in the launch before is not handed over again.
         """
+        places, stamp = bound or ((), None)
+        return self.launch_bound(global_size, group_size, args, places, stamp, observed=observed)
+
+    def launch_bound(
+        self,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        places: Iterable[int],
+        stamp: object,
+        *,
+        observed: bool = True,
+    ) -> cl.Event:
+        """Enqueue the kernel with arguments most of which are those of the launch before.
+
+        Parameters, Returns, Raises
+            As of `launch`, whose arguments by position are `args`, and beside these:
+        places : iterable of int
+            Places of arguments that may be others than in the launch before with the same `stamp`.
+            Only these are looked at; to look at some thirty takes as long as half of the rest.
+        stamp : object
+            Stands for all other arguments: who has it holds these arrays, and makes another one if
+            it lets go of any. None is never the same.
+        """
         instead = _instead
         if observed and instead is not None:
-            return instead(self, global_size, group_size, args)
+            return instead(self, global_size, group_size, tuple(args))
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
@@ -149,7 +170,6 @@ class Kernel:
             raise InvalidArgumentError(
                 f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
             )
-        places, stamp = bound or ((), None)
         with self._lock:
             if stamp is None or stamp is not self._stamp:
                 places = self._unlike(args)
@@ -194,7 +214,7 @@ class Kernel:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
 
-    def _unlike(self, args: tuple[Argument, ...]) -> list[int]:
+    def _unlike(self, args: Sequence[Argument]) -> list[int]:
         """Give the places of arguments that a look does not show to be those of the launch before.
 
         One line, since this is what a launch spends most on.
@@ -202,7 +222,7 @@ class Kernel:
         pairs = enumerate(zip(args, self._last, strict=True))
         return [i for i, (a, b) in pairs if (a.token if type(a) is Allocation else a) is not b]
 
-    def _set_arguments(self, args: tuple[Argument, ...], places: Iterable[int]) -> None:
+    def _set_arguments(self, args: Sequence[Argument], places: Iterable[int]) -> None:
         """Hand over the arguments in these places, but those of the launch before."""
         last = self._last
         for index in places:

@@ -351,9 +351,7 @@ class Driver:
         args[number] = np.uint32(launch) if launch else self._first
         args[number + 1] = flags
         table, (items, size) = self.table, self._sizes
-        return (kernel or self._kernel).launch_bound(
-            items, size, args, table.changing, table.stamp
-        )
+        return (kernel or self._kernel).launch_bound(items, size, args, table.changing, table.stamp)
 
     def _begin(self) -> None:
         """Write the initial state, unless the search before ended where it is just that."""

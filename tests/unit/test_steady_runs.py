@@ -39,7 +39,7 @@ ALL = {
     "sssp": (cg.SSSP, WEIGHED, (1,), 37, 1, 0),
     "components": (cg.ConnectedComponents, PATH, (), 71, 1, 0),
     # Its history, and whether it is done; of the CPU's depth-first search the latter alone.
-    "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 91, 3, 0),
+    "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 92, 3, 0),
     "multi-search": (searches, PATH, ([0, 3],), 73, 2, 0),
 }
 

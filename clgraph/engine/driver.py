@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.device import Memory, load, mirror, resident_groups, wait
 from clgraph.device.observing import observer
 from clgraph.engine.resolved import MAX_GROUPS
 from clgraph.engine.state import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import pyopencl as cl
 
-    from clgraph.device import Device, Kernel
+    from clgraph.device import Device, Kernel, Mirror
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
@@ -113,6 +113,7 @@ class Outcome:
     def kernel_ms(self) -> float:
         """Device time from the first launch's start to the last one's end, in milliseconds."""
         first, last = self._events
+        wait(last)  # what it wrote may have been there before its end
         return float(last.profile.end - first.profile.start) / 1e6
 
 
@@ -184,7 +185,7 @@ class Driver:
         self._state = Memory(device).upload("state", initial_state())
         self._is_initial = True  # whether the state is known to be as a search begins
         self._is_left_initial = not config.counts  # whether a persistent search leaves it so
-        self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
+        self._mirror = mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
         self._words: memoryview[int] = self._mirror.words.data  # of which few are looked at
         self._counted: Sequence[int] = NOTHING_COUNTED
         if config.counts:

@@ -254,11 +254,14 @@ class KernelHandle:
             raise NativeError("clEnqueueNDRangeKernel", status)
         return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)
 
-    def enqueue_unseen(self) -> None:
-        """Launch the kernel as it was launched last, with no event; the caller holds a lock.
+    def enqueue_unseen(self, *sizes: int) -> None:
+        """Launch the kernel with no event, by default in the sizes of the launch before.
 
-        A driver that takes times of what has an event spends twice as long on it.
+        A driver that takes times of what has an event spends twice as long on it. The caller holds
+        a lock.
         """
+        if sizes:
+            self._global_size.value, self._group_size.value = sizes
         status = self._enqueue(*self._launch_unseen)
         if status != 0:
             raise NativeError("clEnqueueNDRangeKernel", status)

@@ -225,7 +225,8 @@ class ConnectedComponents(Plan):
         self._launch(log, "rest", *rows, commonest, self._skip, parent)
 
     def _launch(self, log: SweepLog, name: str, *args: Any) -> None:
-        self._sweeper.launch(log, self._kernels[name], *args, bound=((), self._stamp))
+        kernel, bound = self._kernels[name], ((), self._stamp)
+        self._sweeper.launch(log, kernel, *args, bound=bound, followed=True)
 
 
 def hooking(log: SweepLog, n: int) -> list[dict[str, Any]]:

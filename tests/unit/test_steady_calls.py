@@ -13,6 +13,7 @@ from clgraph.device.observing import observed_by
 from clgraph.profile.passes.timeline import Timeline
 
 driver = importlib.import_module("clgraph.engine.driver")
+posted = importlib.import_module("clgraph.device.memory.posted")
 PATH = cg.generate.path(40)
 WEIGHED = cg.Graph(PATH.indptr, PATH.indices, np.ones(PATH.m, np.int32), directed=False)
 SEEN, UNSEEN, COPY = "enqueue", "enqueue_unseen", "copy"
@@ -97,3 +98,38 @@ def test_a_search_is_timed_after_its_end(monkeypatch):
     words = np.zeros(60, np.uint32).data
     outcome = driver.Outcome("persistent", (launch, launch), 1, 1, words, ())
     assert outcome.kernel_ms == 2.0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_can_be_left_while_its_words_are_awaited(name, any_device, monkeypatch):
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", Posted)
+    plan = make(graph, device=any_device)
+    plan.run(3)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(posted, "wait_for_word", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(20)
+    for source in (30, 0):
+        found = plan.run(source)
+        np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - source))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_words_of_a_search_that_do_not_come_are_copied(name, any_device, monkeypatch):
+    """As where a search takes longer than the host polls."""
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", Posted)
+    plan = make(graph, device=any_device)
+    plan.run(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(posted, "wait_for_word", lambda *_: False)
+        calls = enqueued(patch)
+        found = plan.run(30)
+        assert calls[-2:] == [UNSEEN, COPY]
+        np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - 30))
+    assert plan.run(0).distances[39] == 39

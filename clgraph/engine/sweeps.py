@@ -70,12 +70,12 @@ class SweepLog:
     ) -> None:
         """Enqueue a kernel and note it; parameters as of `Kernel.launch` and `Sweeper.launch`."""
         places, stamp = bound or ((), None)
-        if followed and self._first is not None and self._named is None:
-            kernel.launch_unseen(global_size, group_size, args, places, stamp)
+        seen = not followed or self._first is None or self._named is not None
+        event = kernel.launch_bound(global_size, group_size, args, places, stamp, seen=seen)
+        if event is None:
             self.launches += 1
-            return
-        event = kernel.launch_bound(global_size, group_size, args, places, stamp)
-        self.add(event, event, name=kernel.name)
+        else:
+            self.add(event, event, name=kernel.name)
 
     def add_all(self, other: SweepLog) -> None:
         """Note the launches of another log."""

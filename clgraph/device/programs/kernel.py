@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Argument: TypeAlias = Allocation | np.generic | cl.Buffer | cl.LocalMemory
 
 __all__ = ["Kernel", "Sourced", "launch_by"]
-
-T = TypeVar("T")
 
 UNSET = object()  # an argument that the driver has not been given for certain
 # What launches go to while a profile is taken, see `clgraph.device.observing`.
@@ -134,6 +132,7 @@ class Kernel:
         places, stamp = bound or ((), None)
         return self.launch_bound(global_size, group_size, args, places, stamp, observed=observed)
 
+    @overload
     def launch_bound(
         self,
         global_size: int,
@@ -143,7 +142,33 @@ class Kernel:
         stamp: object,
         *,
         observed: bool = True,
-    ) -> cl.Event:
+        seen: Literal[True] = True,
+    ) -> cl.Event: ...
+
+    @overload
+    def launch_bound(
+        self,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        places: Iterable[int],
+        stamp: object,
+        *,
+        observed: bool = True,
+        seen: bool,
+    ) -> cl.Event | None: ...
+
+    def launch_bound(
+        self,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        places: Iterable[int],
+        stamp: object,
+        *,
+        observed: bool = True,
+        seen: bool = True,
+    ) -> cl.Event | None:
         """Enqueue the kernel with arguments most of which are those of the launch before.
 
         Parameters, Returns, Raises
@@ -154,71 +179,46 @@ class Kernel:
         stamp : object
             Stands for all other arguments: who has it holds these arrays, and makes another one if
             it lets go of any. None is never the same.
+        seen : bool
+            Whether to give an event. Without, the call takes half the time.
         """
         instead = _instead
         if observed and instead is not None:
             return instead(self, global_size, group_size, tuple(args))
-        checks = self.checks
-        if checks is None:
-            enqueue = self._handle.enqueue
-            return self._enqueue(enqueue, global_size, group_size, args, places, stamp)
-        checks.prepare(args)
-        args = (*args, checks.table)
-        event = self._enqueue(self._handle.enqueue, global_size, group_size, args, places, stamp)
-        checks.examine(event)
-        return event
-
-    def launch_unseen(
-        self,
-        global_size: int,
-        group_size: int,
-        args: Sequence[Argument],
-        places: Iterable[int],
-        stamp: object,
-    ) -> None:
-        """Enqueue the kernel as `launch_bound` does, with no event where nobody needs one.
-
-        That takes half the time.
-        """
-        if _instead is not None or self.checks is not None:
-            self.launch_bound(global_size, group_size, args, places, stamp)
-            return
-        enqueue = self._handle.enqueue_unseen
-        self._enqueue(enqueue, global_size, group_size, args, places, stamp)
-
-    def _enqueue(
-        self,
-        enqueue: Callable[[int, int], T],
-        global_size: int,
-        group_size: int,
-        args: Sequence[Argument],
-        places: Iterable[int],
-        stamp: object,
-    ) -> T:
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
                 f"{group_size}; the first must be a multiple of the second, and both positive."
             )
         check_process()
+        checks = self.checks
+        if checks is not None:
+            checks.prepare(args)
+            args = (*args, checks.table)
         if len(args) != self._arguments:
             raise InvalidArgumentError(
                 f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
             )
+        event = None
         with self._lock:
             if stamp is None or stamp is not self._stamp:
                 places = self._unlike(args)
             self._stamp = None  # an exception may come before the driver has all of them
             try:
                 self._set_arguments(args, places)
-                enqueued = enqueue(global_size, group_size)
+                if seen or checks is not None:
+                    event = self._handle.enqueue(global_size, group_size)
+                else:
+                    self._handle.enqueue_unseen(global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
                     f"work-items in groups of {group_size}: {error}"
                 ) from error
             self._stamp = stamp
-        return enqueued
+        if checks is not None and event is not None:
+            checks.examine(event)
+        return event
 
     def again(self) -> None:
         """Enqueue the kernel as it was launched last, with the same arguments and no event.

@@ -14,6 +14,7 @@ from clgraph.profile.passes.timeline import Timeline
 
 driver = importlib.import_module("clgraph.engine.driver")
 posted = importlib.import_module("clgraph.device.memory.posted")
+waiting = importlib.import_module("clgraph.device.waiting")
 PATH = cg.generate.path(40)
 WEIGHED = cg.Graph(PATH.indptr, PATH.indices, np.ones(PATH.m, np.int32), directed=False)
 SEEN, UNSEEN, COPY = "enqueue", "enqueue_unseen", "copy"
@@ -21,7 +22,8 @@ SEARCHES = {"bfs": (cg.BFS, PATH), "sssp": (cg.SSSP, WEIGHED)}
 
 
 def enqueued(monkeypatch):
-    """List what is enqueued from now on."""
+    """List what is enqueued from now on, and poll for as long as a busy machine takes."""
+    monkeypatch.setattr(waiting, "BUSY_S", 60.0)
     calls = []
     for owner, name, call in (
         (native.KernelHandle, "enqueue", SEEN),

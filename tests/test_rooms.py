@@ -157,5 +157,5 @@ def test_a_search_is_launched_in_six_stops(pocl, monkeypatch):
     walk = [stop for stop in walks[0] if not stop.startswith("asked.")]
     assert walk == [
         *("plan.bfs", "plan.run", "driver.run", "driver._persistent", "driver._launch"),
-        "kernel.launch",
+        "kernel.launch_bound",
     ]

@@ -99,6 +99,12 @@ per second: out-edges of reached vertices for searches, all edges for components
 graph sources that reach next to nothing dominate it. Results are checked outside the timed region:
 whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
 
+The *overhead* of steady runs on an H200's host, in turn with the code before, as medians
+([probe](../bench/results/probes/h200-20261128-posted.txt)): BFS on Kronecker graphs of scale 16 and
+20 from 60 to 40 and from 50 to 47 us, shortest paths from 78 to 44 and from 88 to 73, components
+from 50 to 49 and from 54 to 33; these take 103 and 149 us of device time instead of 128 and 193,
+since launches that others follow have no events.
+
 On the Xeon each record of suite processors has two of 32 cores to itself, to which PoCL's threads
 are bound, beside other such records on other pairs; libraries and GAP's codes, taken as they build
 by default, have the same two. GAP's shortest paths are there with three widths of buckets.

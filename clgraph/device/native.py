@@ -67,6 +67,7 @@ def _function(name: str, *arguments: type, result: type = ctypes.c_int) -> Calla
 
 
 _pointer, _size, _uint = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
+_SIZES = {count: _size(count) for count in (4, 8)}  # of most arguments of kernels
 
 
 def sub_group_sizes(device: cl.Device) -> tuple[int, ...]:
@@ -196,13 +197,13 @@ class KernelHandle:
             raise NativeError("clCreateKernel", status.value)
         _release_ended()
         _owned[weakref.ref(self, _ended.append)] = self.address
-        self._set = _function("clSetKernelArg", _pointer, _uint, _size, ctypes.c_char_p)
-        # To convert nine arguments took longer than the rest of the call: they are made once, as
-        # what they are handed over as.
-        self._enqueue = _function("clEnqueueNDRangeKernel")
+        # To convert arguments took longer than the rest of a call: they are made once, as what they
+        # are handed over as.
+        self._set, self._enqueue = _function("clSetKernelArg"), _function("clEnqueueNDRangeKernel")
+        self._kernel = _pointer(self.address)
         self._global_size, self._group_size, self._event = _size(0), _size(0), _pointer(None)
         sizes = ctypes.byref(self._global_size), ctypes.byref(self._group_size)
-        launch = (_pointer(queue), _pointer(self.address), 1, None, *sizes, 0, None)
+        launch = (_pointer(queue), self._kernel, 1, None, *sizes, 0, None)
         self._launch = (*launch, ctypes.byref(self._event))
         self._launch_unseen = (*launch, None)
 
@@ -235,13 +236,13 @@ class KernelHandle:
 
     def set_bytes(self, index: int, value: bytes) -> None:
         """Set an argument to a value, or to the address of a buffer, as it lies in memory."""
-        status = self._set(self.address, index, len(value), value)
+        status = self._set(self._kernel, index, _SIZES.get(len(value)) or _size(len(value)), value)
         if status != 0:
             raise NativeError(f"clSetKernelArg({index})", status)
 
     def set_local(self, index: int, size_bytes: int) -> None:
         """Set an argument to so much local memory."""
-        status = self._set(self.address, index, size_bytes, None)
+        status = self._set(self._kernel, index, _size(size_bytes), None)
         if status != 0:
             raise NativeError(f"clSetKernelArg({index})", status)
 
@@ -253,11 +254,14 @@ class KernelHandle:
             raise NativeError("clEnqueueNDRangeKernel", status)
         return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)
 
-    def enqueue_unseen(self) -> None:
-        """Launch the kernel as it was launched last, with no event; the caller holds a lock.
+    def enqueue_unseen(self, *sizes: int) -> None:
+        """Launch the kernel with no event, by default in the sizes of the launch before.
 
-        A driver that takes times of what has an event spends twice as long on it.
+        A driver that takes times of what has an event spends twice as long on it. The caller holds
+        a lock.
         """
+        if sizes:
+            self._global_size.value, self._group_size.value = sizes
         status = self._enqueue(*self._launch_unseen)
         if status != 0:
             raise NativeError("clEnqueueNDRangeKernel", status)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from clgraph.device import Memory, Mirror, load, resident_groups
+from clgraph.device import Memory, load, mirror, resident_groups, wait
 from clgraph.device.observing import observer
 from clgraph.engine.resolved import MAX_GROUPS
 from clgraph.engine.state import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import pyopencl as cl
 
-    from clgraph.device import Device, Kernel
+    from clgraph.device import Device, Kernel, Mirror
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
@@ -113,6 +113,7 @@ class Outcome:
     def kernel_ms(self) -> float:
         """Device time from the first launch's start to the last one's end, in milliseconds."""
         first, last = self._events
+        wait(last)  # what it wrote may have been there before its end
         return float(last.profile.end - first.profile.start) / 1e6
 
 
@@ -183,17 +184,12 @@ class Driver:
         self._sizes = self.groups * config.group_size, config.group_size
         self._state = Memory(device).upload("state", initial_state())
         self._is_initial = True  # whether the state is known to be as a search begins
-        self._mirror = Mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
+        self._is_left_initial = not config.counts  # whether a persistent search leaves it so
+        self._mirror = mirror(device, self._state, _SEEN.start, _SEEN.stop - _SEEN.start)
         self._words: memoryview[int] = self._mirror.words.data  # of which few are looked at
         self._counted: Sequence[int] = NOTHING_COUNTED
         if config.counts:
             self._counted = self._words[COUNTERS_AT - _SEEN.start :]
-        # The same objects in every launch, so that they are handed over once.
-        self._limits = (
-            np.uint32(config.limits.patience or 0),
-            np.uint32(config.limits.spin or 0),
-            np.uint64(config.launch_work),
-        )
         single_group = FLAG_SINGLE_GROUP if config.single_group else 0
         is_open = FLAG_OPEN if config.membership == "open" else 0
         self._shared_flags = self._persistent_flags = np.uint32(single_group | is_open)
@@ -209,8 +205,16 @@ class Driver:
             and self.groups > 1
         ):
             self._cores = Cores(self.groups)
-        self._launched = (np.uint32(0), np.uint32(0))  # number of a launch, and its flags
-        self._number = len(table.rows) + 1  # where these are among the arguments
+        self._is_persistent = config.synchronisation == "persistent"
+        # What follows the table's arguments: the state, number and flags of a launch, and limits;
+        # the same objects in every first launch, so that they are handed over once.
+        self._first = np.uint32(0)
+        self._own: tuple[Argument, ...] = (
+            *(self._state, self._first, self._shared_flags),
+            *(np.uint32(config.limits.patience or 0), np.uint32(config.limits.spin or 0)),
+            np.uint64(config.launch_work),
+        )
+        self._number = len(table.rows) + 1  # where that of a launch is among the arguments
 
     @property
     def resident(self) -> int:
@@ -253,19 +257,18 @@ class Driver:
             If the driver reports a failure.
         """
         args = self.table.bind(given)
-        args += (self._state, *self._launched, *self._limits)
+        args += self._own
         if self._number not in self.table.changing:
             self.table.change((self._number, self._number + 1))
         self._begin()
         watching = observer()
-        group_size = self._config.group_size
         cores = None if watching else self._cores  # who watches sees all groups
         if self._cores:
             groups = cores.groups if cores else self.groups
-            if self._sizes[0] != groups * group_size:
+            if self._sizes[0] != groups * self._sizes[1]:
                 self._take(groups)
-        if self._config.synchronisation == "persistent" and (
-            watching is None or watching.has_room(self._kernel, self.groups, group_size)
+        if self._is_persistent and (
+            watching is None or watching.has_room(self._kernel, self.groups, self._sizes[1])
         ):
             outcome = self._persistent(args, between, beside)
             if outcome is not None:
@@ -300,16 +303,16 @@ class Driver:
         between: Callable[[], object] | None,
         beside: Mirror | None,
     ) -> Outcome | None:
-        flags, launches = self._persistent_flags, 1
+        flags, launches, words = self._persistent_flags, 1, self._words
         first = last = self._launch(args, 0, flags)
         while True:
-            self._look(beside)
-            if self._words[_ABORTED]:
+            self._mirror.refresh(beside)
+            if words[_ABORTED]:
                 return None
-            status = self._words[_STATUS]
+            status = words[_STATUS]
             if status == STATUS_DONE:
                 outcome = self._outcome("persistent", (first, last), launches)
-                self._is_initial = not self._config.counts  # else the kernel has left it so
+                self._is_initial = self._is_left_initial
                 return outcome
             if status != STATUS_PAUSED:
                 self._raise_unfinished()
@@ -336,7 +339,7 @@ class Driver:
                 for kernel in self._kernels:
                     last = self._launch(args, launches, flags, kernel)
                     launches += 1
-            self._look(beside)
+            self._mirror.refresh(beside)
             if self._words[_STATUS] == STATUS_DONE:
                 return self._outcome("stepped", (first, last), launches)
             if between:
@@ -346,15 +349,10 @@ class Driver:
         self, args: list[Argument], launch: int, flags: np.uint32, kernel: Kernel | None = None
     ) -> cl.Event:
         number = self._number
-        args[number] = np.uint32(launch) if launch else self._launched[0]
+        args[number] = np.uint32(launch) if launch else self._first
         args[number + 1] = flags
-        return (kernel or self._kernel).launch(
-            *self._sizes, *args, bound=(self.table.changing, self.table.stamp)
-        )
-
-    def _look(self, beside: Mirror | None) -> None:
-        """Wait for what was launched, and read the words that say how far it came."""
-        self._mirror.refresh(beside)
+        table, (items, size) = self.table, self._sizes
+        return (kernel or self._kernel).launch_bound(items, size, args, table.changing, table.stamp)
 
     def _begin(self) -> None:
         """Write the initial state, unless the search before ended where it is just that."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -113,7 +113,8 @@ class BufferPool:
         any: a search that an exception ends has nothing to clear up. One search at a time may run.
         """
         for buffers in self._all:
-            if buffers.living() is None:
+            owner = buffers.owner
+            if owner is None or owner() is None:
                 return buffers
         try:
             return self._new()
@@ -131,6 +132,7 @@ class Degrees(NamedTuple):
     """What stands for a graph in results that were copied or came from another process."""
 
     degrees: NDArray[Any]
+    labels: NDArray[Any] | None
 
 
 class Findings:
@@ -144,14 +146,16 @@ class Findings:
         What was searched.
     buffers : SearchBuffers
         What the search wrote.
-    rows : int
-        Level records that the search wrote, unless their buffer was too short.
+    depth : int
+        Largest distance, or how many stages there were.
     """
 
-    def __init__(self, graph: Graph, buffers: SearchBuffers, rows: int) -> None:
+    # Level records that the search wrote beyond so many, unless their buffer was too short.
+    MORE_ROWS: ClassVar[int] = 1
+
+    def __init__(self, graph: Graph, buffers: SearchBuffers, depth: int) -> None:
         self._graph: Graph | Degrees = graph
-        self.names = graph.labels
-        self._rows = rows
+        self._depth = depth
         self._host: dict[str, Any] = {}
         self._reading = buffers.reading
         self._buffers: SearchBuffers | None = buffers
@@ -160,7 +164,8 @@ class Findings:
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle what is on the host, after everything has been read; no graph."""
         self.detach()
-        return self.__dict__ | {"_graph": Degrees(self._graph.degrees), "_reading": None}
+        graph = Degrees(self._graph.degrees, self._graph.labels)
+        return self.__dict__ | {"_graph": graph, "_reading": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Have a lock of one's own."""
@@ -184,6 +189,11 @@ class Findings:
                     raise RuntimeError("detach() lets go of buffers whose every array is read")
                 self._host[name] = read(self._buffers)
             return self._host[name]
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._graph.labels
 
     @property
     def distances(self) -> NDArray[Any]:
@@ -221,24 +231,14 @@ class Findings:
         return found
 
     def _level_rows(self, held: SearchBuffers) -> NDArray[Any]:
-        rows = min(self._rows, held.levels.count // 4)
+        rows = min(self._depth + self.MORE_ROWS, held.levels.count // 4)
         return held.levels.read(4 * rows).reshape(-1, 4)
 
 
 class HopFindings(Findings):
-    """Findings of a search in hops: int32 distances, -1 where unreached.
+    """Findings of a search in hops: int32 distances, -1 where unreached."""
 
-    Parameters
-    ----------
-    graph, buffers
-        As for `Findings`.
-    depth : int
-        Largest distance.
-    """
-
-    def __init__(self, graph: Graph, buffers: SearchBuffers, depth: int) -> None:
-        super().__init__(graph, buffers, depth + 2)
-        self._depth = depth
+    MORE_ROWS = 2
 
     @cached_property
     def edges_by_level(self) -> NDArray[np.int64]:

@@ -45,17 +45,11 @@ class TraversalStats(Estimated):
     ----------
     total_ms : float
         Host wall clock of ``run``.
-    levels : int
-        Frontiers that were expanded or found: the depth and the source's own.
-    mode : {"persistent", "stepped"}
-        How the stages were run.
-    launches : int
-        Kernel launches.
-    groups : int
-        Work-groups of each; a plan on a processor finds out whether 1 is faster than all.
     energy : object or None
         Filled in by whoever measured the run.
     """
+
+    energy: Any = None
 
     def __init__(
         self, findings: Findings, outcome: Outcome, total_ms: float, config: Resolved
@@ -64,11 +58,26 @@ class TraversalStats(Estimated):
         self._outcome = outcome
         self._config = config
         self.total_ms = total_ms
-        self.levels = outcome.depth + 1
-        self.mode = outcome.mode
-        self.launches = outcome.launches
-        self.groups = outcome.groups
-        self.energy: Any = None
+
+    @property
+    def levels(self) -> int:
+        """Frontiers that were expanded or found: the depth and the source's own."""
+        return self._outcome.depth + 1
+
+    @property
+    def mode(self) -> str:
+        """How the stages were run: "persistent" or "stepped"."""
+        return self._outcome.mode
+
+    @property
+    def launches(self) -> int:
+        """Kernel launches."""
+        return self._outcome.launches
+
+    @property
+    def groups(self) -> int:
+        """Work-groups of each; a plan on a processor finds out whether 1 is faster than all."""
+        return self._outcome.groups
 
     @property
     def kernel_ms(self) -> float:

@@ -8,7 +8,7 @@ from clgraph.device import wait
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pyopencl as cl
 
@@ -57,6 +57,25 @@ class SweepLog:
         self.launches += launches
         if name and self._named is not None:
             self._named.append((name, first))
+
+    def launch(
+        self,
+        kernel: Kernel,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        bound: tuple[Iterable[int], object] | None,
+        *,
+        followed: bool = False,
+    ) -> None:
+        """Enqueue a kernel and note it; parameters as of `Kernel.launch` and `Sweeper.launch`."""
+        places, stamp = bound or ((), None)
+        seen = not followed or self._first is None or self._named is not None
+        event = kernel.launch_bound(global_size, group_size, args, places, stamp, seen=seen)
+        if event is None:
+            self.launches += 1
+        else:
+            self.add(event, event, name=kernel.name)
 
     def add_all(self, other: SweepLog) -> None:
         """Note the launches of another log."""
@@ -134,8 +153,12 @@ class Sweeper:
         *args: Argument,
         groups: int | None = None,
         bound: tuple[Iterable[int], object] | None = None,
+        followed: bool = False,
     ) -> None:
-        """Enqueue a kernel over all items, or in a number of groups; `bound` as `Kernel.launch`."""
+        """Enqueue a kernel over all items, or in a number of groups; `bound` as `Kernel.launch`.
+
+        Where it is `followed` by another launch of the log, with no look in between, it has no
+        event, unless the log wants one.
+        """
         size = (self.groups if groups is None else groups) * self.group_size
-        event = kernel.launch(size, self.group_size, *args, bound=bound)
-        log.add(event, event, name=kernel.name)
+        log.launch(kernel, size, self.group_size, args, bound, followed=followed)

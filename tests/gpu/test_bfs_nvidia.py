@@ -264,6 +264,6 @@ def test_overhead_of_a_search(gpu):
         # Stats hold on to their search's buffers; keeping them all would time allocation.
         stats = plan.run(source).stats
         overheads_ms.append(stats.total_ms - stats.kernel_ms)
-    # A search is a launch and a copy back; hosts differ by several times in what these cost.
+    # A search is a launch and a look; hosts differ by several times in what these cost.
     _, least = launches.overheads_ms(gpu)
     assert np.median(overheads_ms) <= max(0.060, 4 * least)

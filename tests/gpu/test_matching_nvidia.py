@@ -23,17 +23,17 @@ def random_graph(n, m, seed):
 @pytest.fixture(autouse=True)
 def each_launch_alone(monkeypatch):
     """Wait after each launch, so that a kernel that leaves its memory is the one that is named."""
-    launch = Kernel.launch
+    launch = Kernel.launch_bound
 
-    def waited(self, global_size, group_size, *args):
-        event = launch(self, global_size, group_size, *args)
+    def waited(self, global_size, group_size, *args, **how):
+        event = launch(self, global_size, group_size, *args, **how | {"seen": True})
         try:
             wait(event)
         except Exception as error:
             pytest.fail(f"{self.name} of {global_size} work-items ended with {error}")
         return event
 
-    monkeypatch.setattr(Kernel, "launch", waited)
+    monkeypatch.setattr(Kernel, "launch_bound", waited)
 
 
 @pytest.mark.parametrize("kind", ["uint", "ulong"])

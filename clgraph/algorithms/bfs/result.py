@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.strategies.frontier import EXACT
@@ -38,22 +39,22 @@ class BFSResult(NamedResult):
         self, found: HopFindings, outcome: Outcome, stats: TraversalStats, source: int
     ) -> None:
         self._found = found
+        self._outcome = outcome
         self.source = source
         self.depth = outcome.depth
-        # What was queued twice was counted twice.
-        self._reached = outcome.reached if stats.config.frontier.visited in EXACT else None
         self.stats = stats
 
     def __repr__(self) -> str:
         """Report source, depth and number of reached vertices."""
         return f"BFSResult(source={self.source}, depth={self.depth}, reached={self.reached})"
 
-    @property
+    @cached_property
     def reached(self) -> int:
         """Vertices with a distance, the source among them."""
-        if self._reached is None:
-            self._reached = int((self.distances >= 0).sum())
-        return self._reached
+        # What was queued twice was counted twice.
+        if self.stats.config.frontier.visited in EXACT:
+            return self._outcome.reached
+        return int((self.distances >= 0).sum())
 
     @property
     def distances(self) -> NDArray[np.int32]:

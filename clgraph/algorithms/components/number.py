@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.device import Mirror, load
+from clgraph.device import load, mirror
 from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = ["Numbering"]
 ONE_ITEM_VERTICES = 1 << 14  # up to which one work-item of a CPU takes less than six launches
 
 RANKED_ITEMS = 4  # that a work-item looks at between two barriers
+LAST = "labels"  # kernel that nothing follows
 
 
 class Numbering:
@@ -49,13 +50,13 @@ class Numbering:
             COMPONENT_KNOWN=COMPONENT_KNOWN,
         )
         self._by_one_item = device.traits.is_cpu and n <= ONE_ITEM_VERTICES
-        names = ("clear", "first", "fold", "rank", "labels", "by_one_item")
+        names = ("clear", "first", "fold", "rank", LAST, "by_one_item")
         self._kernels = {name: program.kernel(f"number_{name}") for name in names}
         self._first = None if smallest else memory.allocate("first_members", n, np.uint32)
         self._rank = memory.allocate("component_ranks", n, np.uint32)
         self._totals = memory.allocate("totals", self._sweeper.groups, np.uint32)
         self._count = memory.allocate("component_count", 1, np.uint32)
-        self._mirror = Mirror(device, self._count, 0, 1)
+        self._mirror = mirror(device, self._count, 0, 1)
         self._stamp = object()  # of all of these, which stay
 
     def count(self) -> int:
@@ -84,7 +85,7 @@ class Numbering:
         self._launch(log, "fold", component, first, n, chunk, totals, given=(0,))
         numbered = (self._rank, self._count)
         self._launch(log, "rank", component, first, n, chunk, totals, *numbered, given=(0,))
-        self._launch(log, "labels", component, first, self._rank, n, labels, given=(0, 4))
+        self._launch(log, LAST, component, first, self._rank, n, labels, given=(0, 4))
 
     def _launch(
         self,
@@ -94,5 +95,5 @@ class Numbering:
         given: tuple[int, ...] = (),
     ) -> None:
         """Launch a kernel; the arguments in the places `given` are the caller's, others ours."""
-        bound = (given, self._stamp)
-        self._sweeper.launch(log, self._kernels[name], *args, bound=bound)
+        kernel, bound = self._kernels[name], (given, self._stamp)
+        self._sweeper.launch(log, kernel, *args, bound=bound, followed=name != LAST)

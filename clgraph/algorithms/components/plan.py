@@ -16,7 +16,7 @@ from clgraph.device import load
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.blocks import BlockRows, Searched, rows_of
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
@@ -185,9 +185,9 @@ class ConnectedComponents(Plan):
         DeviceMemoryError
             If there is no room for the labels.
         """
-        log = SweepLog()
+        log, turn = SweepLog(), Turn()
         labels, count = None, 0
-        with self._searched.still() as changed, self._turn() as turn:
+        with self._searched.still() as changed, self._lock:
             if changed:
                 self._make(None)
             n = self.graph.n
@@ -195,6 +195,7 @@ class ConnectedComponents(Plan):
                 labels = self._result_memory.take("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
+        turn.end()
         steps = partial(hooking, log, n)
         how = {"mode": "stepped", "method": "hooking", "config": self.config}
         stats = self._stats_of(ComponentStats, log, turn, steps=steps, **how)
@@ -224,7 +225,8 @@ class ConnectedComponents(Plan):
         self._launch(log, "rest", *rows, commonest, self._skip, parent)
 
     def _launch(self, log: SweepLog, name: str, *args: Any) -> None:
-        self._sweeper.launch(log, self._kernels[name], *args, bound=((), self._stamp))
+        kernel, bound = self._kernels[name], ((), self._stamp)
+        self._sweeper.launch(log, kernel, *args, bound=bound, followed=True)
 
 
 def hooking(log: SweepLog, n: int) -> list[dict[str, Any]]:

@@ -111,7 +111,7 @@ class Tiles:
         parent: Allocation,
         outside: Allocation,
     ) -> None:
-        """Enqueue everything for `rows`; `outside` [n] is written over."""
+        """Enqueue everything for `rows`, and more is to follow; `outside` [n] is written over."""
         n, graph = rows[-1], (*rows, self._both_ways)
         self._launch(log, "tiles", *graph, parent, outside, self._counts, given=(5,))
         self._launch(log, "borders", *graph, parent, outside, self._counts, given=(5,))
@@ -125,7 +125,5 @@ class Tiles:
         given: tuple[int, ...] = (),
     ) -> None:
         """Launch a kernel; the arguments in the places `given` are others in every run."""
-        kernel = self._kernels[name]
         size = self._groups * self._size
-        event = kernel.launch(size, self._size, *args, bound=(given, self))
-        log.add(event, event, name=kernel.name)
+        log.launch(self._kernels[name], size, self._size, args, (given, self), followed=True)

@@ -350,7 +350,10 @@ class SSSP(SearchPlan):
         """Search until it is done, or a cycle of negative weight is found."""
         weights, keys, n = self._weights, self._weights.keys, self.graph.n
         follow = self._tuned.follow if self._tuned else None
-        given, rounds = self._from(sources) | buffers.arguments, FIRST_ROUNDS
+        given: dict[str, Any] = {"source": np.uint32(sources[0]), **buffers.arguments}
+        rounds = FIRST_ROUNDS
+        if len(sources) > 1:
+            given["source_count"] = self._several(sources)
         if self._in_place:
             given["cells"] = buffers.distances
         # By negative weights, whatever is farther than a target may still lead to it, and a sum
@@ -375,16 +378,13 @@ class SSSP(SearchPlan):
             )
             rounds *= MORE_ROUNDS
 
-    def _from(self, sources: tuple[int, ...]) -> dict[str, Any]:
-        """Give the arguments that say where paths begin; several sources are copied."""
-        given, count = {"source": np.uint32(sources[0])}, len(sources)
-        if count > 1:
-            table = self._stages.table
-            if table["sources"].count < count:
-                table["sources"] = self._memory.allocate("sources", count, np.uint32)
-            table["sources"].write(np.array(sources, np.uint32))
-            given["source_count"] = np.uint32(count)
-        return given
+    def _several(self, sources: tuple[int, ...]) -> np.uint32:
+        """Copy where paths begin to the device, and give how many these are."""
+        table, count = self._stages.table, len(sources)
+        if table["sources"].count < count:
+            table["sources"] = self._memory.allocate("sources", count, np.uint32)
+        table["sources"].write(np.array(sources, np.uint32))
+        return np.uint32(count)
 
     def _lengths_so_far(self, buffers: SearchBuffers) -> NDArray[Any]:
         """Give distances in the middle of a search that did not end, in the weights' type [n]."""

@@ -42,7 +42,7 @@ class PathFindings(Findings):
     """
 
     def __init__(self, graph: Graph, buffers: SearchBuffers, stages: int, unreached: Any) -> None:
-        super().__init__(graph, buffers, stages + 1)
+        super().__init__(graph, buffers, stages)
         self._unreached = unreached
 
     @cached_property
@@ -67,13 +67,7 @@ class PathFindings(Findings):
 
 
 class PathStats(TraversalStats):
-    """Times, counts and configuration of one search by weight.
-
-    Attributes
-    ----------
-    relaxations : int
-        Edges that were looked at, each as often as it was: those of classes that are left out too.
-    """
+    """Times, counts and configuration of one search by weight."""
 
     def __init__(
         self, found: PathFindings, outcome: Outcome, total_ms: float, config: ResolvedPaths
@@ -81,8 +75,16 @@ class PathStats(TraversalStats):
         super().__init__(found, outcome, total_ms, config)
         self._ran = config
         self._paths = found
-        self.levels = outcome.depth
-        self.relaxations = outcome.explored
+
+    @property
+    def levels(self) -> int:
+        """Frontiers that were expanded, and piles that were split."""
+        return self._outcome.depth
+
+    @property
+    def relaxations(self) -> int:
+        """Edges that were looked at, each as often as it was: those of left out classes too."""
+        return self._outcome.explored
 
     def _work(self) -> Work:
         edges, n = float(self.relaxations), self._paths.vertices

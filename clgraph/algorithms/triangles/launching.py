@@ -114,7 +114,7 @@ class Counting:
         size = size or self.config.group_size
         items = self.groups * self.config.group_size
         arguments = table.bind(given)
-        event = kernel.launch(items, size, *arguments, bound=(table.changing, table.stamp))
+        event = kernel.launch_bound(items, size, arguments, table.changing, table.stamp)
         log.add(event, event, name=name or kernel.name)
         if self.slices > 1:
             wait(event)

@@ -248,9 +248,12 @@ class Allocation:
 
     def another(self) -> Allocation:
         """Give another object for the same memory, which stays as long as one of them."""
-        held = self._booking, self.buffer
-        same = Allocation(self._device, self.name, self.count, self.dtype, held)
-        same.token = self.token
+        same = Allocation.__new__(Allocation)
+        # First the buffer: it may have been released.
+        same._buffer, same._booking = self.buffer, self._booking  # noqa: SLF001
+        same._device = self._device  # noqa: SLF001
+        same.name, same.count, same.dtype = self.name, self.count, self.dtype
+        same.size_bytes, same.address, same.token = self.size_bytes, self.address, self.token
         return same
 
     def release(self) -> None:

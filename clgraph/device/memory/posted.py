@@ -37,7 +37,8 @@ class Posted(Mirror):
     def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:
         super().__init__(device, source, first, count, beyond=1)
         size = device.traits.group_of(GROUP_SIZE)
-        self._kernel = load(device, "primitives/post.cl", group_size=size).kernel("post_words")
+        program = load(device, "primitives/post.cl", group_size=size)
+        self._kernel = program.kernel("post_words", device)  # on the queue that is looked at
         self._box = self._pinned.array.data
         # How many posts there were, by what the device says and by what was asked for.
         self._posts = Memory(device).upload("posts", np.zeros(1, np.uint32))

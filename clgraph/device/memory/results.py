@@ -45,13 +45,15 @@ class ResultMemory:
 
     def spare(self, name: str, count: int, dtype: DTypeLike) -> Allocation | None:
         """Give an array of this name and shape that no result has; let go of all others like it."""
-        kept = self._kept.get(name, [])
-        free = [array for array, user in kept if user() is None]
-        self._kept[name] = [pair for pair in kept if pair[1]() is not None]
-        for array in free:
-            if array.count == count and array.dtype == dtype:
-                return self._lend(array)
-        return None
+        found, used = None, []
+        for pair in self._kept.get(name, ()):
+            array, user = pair
+            if user() is not None:
+                used.append(pair)
+            elif found is None and array.count == count and array.dtype == dtype:
+                found = array
+        self._kept[name] = used
+        return None if found is None else self._lend(found)
 
     def take(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
         """Give an array that no result has, a new one where there is none.

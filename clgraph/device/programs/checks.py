@@ -14,6 +14,8 @@ from clgraph.device.waiting import wait
 from clgraph.errors import OutOfBoundsError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clgraph.device.discovery import Device
 
 __all__ = ["Checks"]
@@ -44,7 +46,7 @@ class Checks:
         self.table = Memory(device).upload("checks", self._words)
         self._written = True  # whether the table is known to hold these words and no finding
 
-    def prepare(self, args: tuple[object, ...]) -> None:
+    def prepare(self, args: Sequence[object]) -> None:
         """Write down how large the arguments of the next launch are."""
         sizes = np.array([_size_bytes(arg) for arg in args], np.uint64)
         place = slice(TABLE["sizes"], TABLE["sizes"] + sizes.size)

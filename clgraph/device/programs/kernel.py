@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from clgraph.device.native import KernelHandle, NativeError
 from clgraph.errors import ClgraphError, InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from clgraph.device.discovery import Device
     from clgraph.device.hardware.nvidia import KernelUse
@@ -107,10 +107,7 @@ class Kernel:
         observed : bool
             Whether it is left to who is watching, if somebody is.
         bound : pair of iterable of int and object, optional
-            Places of arguments that may be others than in the launch before with this object, and
-            the object, which stands for all others: who has it holds these arrays, and makes
-            another one if it lets go of any. Only these places are looked at; to look at some
-            thirty takes as long as half of the rest.
+            `places` and `stamp` of `launch_bound`.
 
         Returns
         -------
@@ -132,9 +129,62 @@ class Kernel:
         Some 3 us on a CPU runtime and 14 us or more on an H200. An argument that is the
         same object, or an equal integer, as in the launch before is not handed over again.
         """
+        places, stamp = bound or ((), None)
+        return self.launch_bound(global_size, group_size, args, places, stamp, observed=observed)
+
+    @overload
+    def launch_bound(
+        self,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        places: Iterable[int],
+        stamp: object,
+        *,
+        observed: bool = True,
+        seen: Literal[True] = True,
+    ) -> cl.Event: ...
+
+    @overload
+    def launch_bound(
+        self,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        places: Iterable[int],
+        stamp: object,
+        *,
+        observed: bool = True,
+        seen: bool,
+    ) -> cl.Event | None: ...
+
+    def launch_bound(
+        self,
+        global_size: int,
+        group_size: int,
+        args: Sequence[Argument],
+        places: Iterable[int],
+        stamp: object,
+        *,
+        observed: bool = True,
+        seen: bool = True,
+    ) -> cl.Event | None:
+        """Enqueue the kernel with arguments most of which are those of the launch before.
+
+        Parameters, Returns, Raises
+            As of `launch`, whose arguments by position are `args`, and beside these:
+        places : iterable of int
+            Places of arguments that may be others than in the launch before with the same `stamp`.
+            Only these are looked at; to look at some thirty takes as long as half of the rest.
+        stamp : object
+            Stands for all other arguments: who has it holds these arrays, and makes another one if
+            it lets go of any. None is never the same.
+        seen : bool
+            Whether to give an event. Without, the call takes half the time.
+        """
         instead = _instead
         if observed and instead is not None:
-            return instead(self, global_size, group_size, args)
+            return instead(self, global_size, group_size, tuple(args))
         if group_size < 1 or global_size < 1 or global_size % group_size:
             raise InvalidArgumentError(
                 f"{self.name} cannot be launched with {global_size} work-items in groups of "
@@ -149,21 +199,24 @@ class Kernel:
             raise InvalidArgumentError(
                 f"{self.name} takes {self._arguments} arguments; {len(args)} were given."
             )
-        places, stamp = bound or ((), None)
+        event = None
         with self._lock:
             if stamp is None or stamp is not self._stamp:
                 places = self._unlike(args)
             self._stamp = None  # an exception may come before the driver has all of them
             try:
                 self._set_arguments(args, places)
-                event = self._handle.enqueue(global_size, group_size)
+                if seen or checks is not None:
+                    event = self._handle.enqueue(global_size, group_size)
+                else:
+                    self._handle.enqueue_unseen(global_size, group_size)
             except NativeError as error:
                 raise ClgraphError(
                     f"{self.name} could not be launched on {self.device.name} with {global_size} "
                     f"work-items in groups of {group_size}: {error}"
                 ) from error
             self._stamp = stamp
-        if checks is not None:
+        if checks is not None and event is not None:
             checks.examine(event)
         return event
 
@@ -194,7 +247,7 @@ class Kernel:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
 
-    def _unlike(self, args: tuple[Argument, ...]) -> list[int]:
+    def _unlike(self, args: Sequence[Argument]) -> list[int]:
         """Give the places of arguments that a look does not show to be those of the launch before.
 
         One line, since this is what a launch spends most on.
@@ -202,7 +255,7 @@ class Kernel:
         pairs = enumerate(zip(args, self._last, strict=True))
         return [i for i, (a, b) in pairs if (a.token if type(a) is Allocation else a) is not b]
 
-    def _set_arguments(self, args: tuple[Argument, ...], places: Iterable[int]) -> None:
+    def _set_arguments(self, args: Sequence[Argument], places: Iterable[int]) -> None:
         """Hand over the arguments in these places, but those of the launch before."""
         last = self._last
         for index in places:

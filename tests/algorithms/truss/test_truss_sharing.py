@@ -22,13 +22,13 @@ def test_a_run_has_the_turned_edges_to_itself(graph, pocl, monkeypatch):
     trusses = cg.Truss(graph, config="lists", device=pocl, ordered=True)
     triangles = cg.Triangles(graph, config=BITMAP, device=pocl)
     shared = {id(turned): turned for turned in graph.kept[Orientation].values()}.values()
-    launch, held = Kernel.launch, []
+    launch, held = Kernel.launch_bound, []
 
     def noted(self, *args, **options):
         held.append(any(turned.alone._is_owned() for turned in shared))
         return launch(self, *args, **options)
 
-    monkeypatch.setattr(Kernel, "launch", noted)
+    monkeypatch.setattr(Kernel, "launch_bound", noted)
     for ask in (
         trusses.run,
         lambda: trusses.run(greatest=True, prepare=True),

@@ -1,0 +1,137 @@
+"""What a run of a plan asks of the driver, in calls: each costs a GPU's host some microseconds."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.algorithms.components import number
+from clgraph.device import Mirror, native
+from clgraph.device.memory.posted import Posted
+from clgraph.device.observing import observed_by
+from clgraph.profile.passes.timeline import Timeline
+
+driver = importlib.import_module("clgraph.engine.driver")
+posted = importlib.import_module("clgraph.device.memory.posted")
+waiting = importlib.import_module("clgraph.device.waiting")
+PATH = cg.generate.path(40)
+WEIGHED = cg.Graph(PATH.indptr, PATH.indices, np.ones(PATH.m, np.int32), directed=False)
+SEEN, UNSEEN, COPY = "enqueue", "enqueue_unseen", "copy"
+SEARCHES = {"bfs": (cg.BFS, PATH), "sssp": (cg.SSSP, WEIGHED)}
+
+
+def enqueued(monkeypatch):
+    """List what is enqueued from now on, and poll for as long as a busy machine takes."""
+    monkeypatch.setattr(waiting, "BUSY_S", 60.0)
+    calls = []
+    for owner, name, call in (
+        (native.KernelHandle, "enqueue", SEEN),
+        (native.KernelHandle, "enqueue_unseen", UNSEEN),
+        (native.ReadHandle, "enqueue", COPY),
+    ):
+        real = getattr(owner, name)
+
+        def noted(*args, real=real, call=call):
+            calls.append(call)
+            return real(*args)
+
+        monkeypatch.setattr(owner, name, noted)
+    return calls
+
+
+@pytest.mark.parametrize("kind", [Posted, Mirror])
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_steady_search_is_a_launch_and_a_look(name, kind, any_device, monkeypatch):
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", kind)
+    plan = make(graph, device=any_device)
+    if plan.run(3).stats.mode != "persistent":
+        pytest.skip("the stages of a search are launched one by one here")
+    plan.run(3)
+    calls = enqueued(monkeypatch)
+    found = [plan.run(source) for source in (3, 30, 0)]
+    assert calls == [SEEN, UNSEEN if kind is Posted else COPY] * 3
+    for result, source in zip(found, (3, 30, 0), strict=True):
+        np.testing.assert_array_equal(result.distances, np.abs(np.arange(40) - source))
+        assert result.stats.kernel_ms > 0
+
+
+@pytest.mark.parametrize("kind", [Posted, Mirror])
+def test_components_have_two_events_and_a_look(kind, any_device, monkeypatch):
+    """Of the first launch and of the last; those in between are of no interest by themselves."""
+    monkeypatch.setattr(number, "ONE_ITEM_VERTICES", 0)
+    monkeypatch.setattr(number, "mirror", kind)
+    graph = cg.from_edges([0, 2, 5, 8], [1, 3, 6, 9], n=10, symmetrize=True)
+    plan = cg.ConnectedComponents(graph, device=any_device)
+    wanted = [0, 0, 1, 1, 2, 3, 3, 4, 5, 5]
+    assert plan.run().labels.tolist() == wanted
+    calls = enqueued(monkeypatch)
+    found = plan.run()
+    between = found.stats.launches - 2
+    assert between >= 4
+    assert calls == [SEEN, *[UNSEEN] * between, SEEN, UNSEEN if kind is Posted else COPY]
+    assert found.stats.kernel_ms > 0
+    assert (found.labels.tolist(), found.count) == (wanted, 6)
+
+
+def test_who_watches_sees_launches_that_have_no_event(any_device, monkeypatch):
+    monkeypatch.setattr(number, "ONE_ITEM_VERTICES", 0)
+    plan = cg.ConnectedComponents(PATH, device=any_device)
+    launches = plan.run().stats.launches
+    watching = Timeline()
+    with observed_by(watching):
+        plan.run()
+    assert len(watching.launches()) == launches
+
+
+def test_a_search_is_timed_after_its_end(monkeypatch):
+    """What it found may be there before the driver says that the launch has ended."""
+    waited = []
+
+    class Launch:
+        @property
+        def profile(self):
+            assert waited == [self]
+            return type("Times", (), {"start": 1_000_000, "end": 3_000_000})
+
+    monkeypatch.setattr(driver, "wait", waited.append)
+    launch = Launch()
+    words = np.zeros(60, np.uint32).data
+    outcome = driver.Outcome("persistent", (launch, launch), 1, 1, words, ())
+    assert outcome.kernel_ms == 2.0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_can_be_left_while_its_words_are_awaited(name, any_device, monkeypatch):
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", Posted)
+    plan = make(graph, device=any_device)
+    plan.run(3)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(posted, "wait_for_word", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(20)
+    for source in (30, 0):
+        found = plan.run(source)
+        np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - source))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_words_of_a_search_that_do_not_come_are_copied(name, any_device, monkeypatch):
+    """As where a search takes longer than the host polls."""
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", Posted)
+    plan = make(graph, device=any_device)
+    plan.run(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(posted, "wait_for_word", lambda *_: False)
+        calls = enqueued(patch)
+        found = plan.run(30)
+        assert calls[-2:] == [UNSEEN, COPY]
+        np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - 30))
+    assert plan.run(0).distances[39] == 39

@@ -98,7 +98,7 @@ def table_of(
     stamped = config.claims == "stamped"
     table.array("uint", "stamps", graph.n if stamped else 1, "[n] stages, or one element", "shared")
     SearchPlan.declare_results(table, "weight_t", predecessors=predecessors, access="shared")
-    _declare_queues(table, graph, config)
+    _declare_queues(table, graph, config, stage_payload(config, predecessors=predecessors))
     _declare_parts(table, graph, weights, config, edges)
     if config.method.heavy == "switching":
         _declare_transpose(table, graph, config, progress)
@@ -220,10 +220,12 @@ def _pieces(graph: Graph, config: ResolvedPaths) -> int:
     return graph.m // config.row_limit if config.row_limit else 0
 
 
-def _declare_queues(table: Table, graph: Graph, config: ResolvedPaths) -> None:
+def _declare_queues(
+    table: Table, graph: Graph, config: ResolvedPaths, payload: dict[str, int]
+) -> None:
     room = graph.n + _pieces(graph, config) + QUEUE_SLACK
     hubs = config.hubs_among(graph.degrees) + QUEUE_SLACK
-    check_hubs(stage_payload(config), hubs)
+    check_hubs(payload, hubs)
     has_pile = config.method.name not in {"bellman-ford", "asynchronous"}
     pile = graph.n + QUEUE_SLACK if has_pile else 1
     table.array("entry_t", "queue_even", room, "[n + slack]")

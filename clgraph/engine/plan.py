@@ -19,6 +19,7 @@ from clgraph.device import device as find_device
 from clgraph.device.memory.results import ResultMemory
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
+from clgraph.engine.blocks import Searched
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.blocks import Searched
     from clgraph.engine.resolved import Resolved
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
@@ -300,10 +300,32 @@ class Plan(StaysHere):
 
 
 class FollowingPlan(Plan):
-    """A plan whose graph may change between runs, each of which is of what there is then."""
+    """A plan whose graph may change between runs, each of which is of what there is then.
+
+    Parameters
+    ----------
+    graph, device, needs, weighted
+        As for `Searched`.
+    progress : callable or True, optional
+        As for `Plan`.
+    """
 
     HELD: ClassVar[tuple[str, ...]] = ()  # attributes that hold memory for the rows
-    _searched: Searched
+
+    def __init__(
+        self,
+        graph: Any,
+        device: Device | str | None = None,
+        needs: str = "",
+        *,
+        weighted: bool | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._searched = Searched(graph, device, needs, weighted=weighted)
+        with self._searched.still():
+            super().__init__(self._searched.now(), self._searched.device)
+            self._prepare(progress)
+            self._searched.now_seen()
 
     def _prepare(self, progress: Progress | None) -> None:
         """Build the kernels, and take memory for the rows that there are now."""
@@ -318,6 +340,7 @@ class FollowingPlan(Plan):
         self.device_bytes, self._fallback = 0, None
         self.graph = self._searched.now()
         self._prepare(None)
+        self._searched.now_seen()
 
 
 class SearchPlan(FollowingPlan):

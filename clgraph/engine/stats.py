@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -15,11 +15,7 @@ if TYPE_CHECKING:
     from clgraph.engine.driver import Outcome
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["DIRECTIONS", "LEVEL_RECORD", "TraversalStats"]
-
-# By stage mode as kernels number them; gathering is part of the push that follows, marking of the
-# pull, and arranging of the push.
-DIRECTIONS = ("end", "push", "push", "pull", "push", "pull", "push")
+__all__ = ["LEVEL_RECORD", "TraversalStats"]
 
 LEVEL_RECORD = np.dtype(
     [("frontier", np.int64), ("edges", np.int64), ("direction", "U4"), ("microseconds", np.float64)]
@@ -48,6 +44,10 @@ class TraversalStats(Estimated):
     energy : object or None
         Filled in by whoever measured the run.
     """
+
+    # By stage mode as kernels number them; gathering is part of the push that follows, marking of
+    # the pull, and arranging of the push.
+    DIRECTIONS: ClassVar[tuple[str, ...]] = ("end", "push", "push", "pull", "push", "pull", "push")
 
     energy: Any = None
 
@@ -111,7 +111,7 @@ class TraversalStats(Estimated):
         table = np.zeros(rows, LEVEL_RECORD)
         table["frontier"] = raw[:rows, 0]
         table["edges"] = self._findings.edges_by_level[:rows]
-        table["direction"] = np.array(DIRECTIONS)[raw[:rows, 2]]
+        table["direction"] = np.array(self.DIRECTIONS)[raw[:rows, 2]]
         clock = raw[:, 3].astype(np.uint32)
         table["microseconds"] = np.nan
         if clock.any():

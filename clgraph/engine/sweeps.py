@@ -50,10 +50,12 @@ class SweepLog:
         known = {"_known_ms": self.kernel_ms, "_known_parts": self.parts}
         return self.__dict__ | {"_first": None, "_last": None, "_named": None} | known
 
-    def add(self, first: cl.Event, last: cl.Event, launches: int = 1, name: str = "") -> None:
-        """Note launches, the first and the last of which have these events."""
+    def add(
+        self, first: cl.Event, last: cl.Event | None = None, launches: int = 1, name: str = ""
+    ) -> None:
+        """Note launches, the first and the last of which have these events; one has but one."""
         self._first = self._first or first
-        self._last = last
+        self._last = last or first
         self.launches += launches
         if name and self._named is not None:
             self._named.append((name, first))

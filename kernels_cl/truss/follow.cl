@@ -96,45 +96,6 @@ ${stage.parameters()}\
 </%tiles:each_tile>
 </%def>
 
-## Declares the keys of the other edges of a triangle of edge u, and the place of the second, if paired;
-## the first is e, and a key below `least` is none.
-<%def name="pair(k, least)">
-int paired${k} = 0;
-ulong of_f${k} = 0ul, of_g${k} = 0ul;
-uint g${k} = 0u;
-if (active${k}) {
-    of_f${k} = keys[e${k}];
-    if (EFFECTIVE(of_f${k}) >= ${least}) {
-        g${k} = place_in_row(pointer, used, indices, sources[u${k}] ^ indices[u${k}] ^ SHORTER(u${k}), v${k});
-        paired${k} = g${k} != ~0u;
-        if (paired${k}) of_g${k} = keys[g${k}];
-    }
-}
-</%def>
-
-## Lists an edge of a triangle, from its place in the row of a vertex, if it is not listed yet.
-<%def name="list_once(wanted, row, neighbour, place, to)">
-{
-    uint edge = 0u;
-    int claimed = 0;
-    if (${wanted}) {
-        edge = place_of_edge(pointer, used, indices, ${row}, ${neighbour}, (uint)${place});
-        claimed = edge != ~0u && atomic_max(&marks[edge], fresh) < fresh;
-        if (claimed) found_edges += ROW_LENGTH(edge);
-    }
-    ${queue.push("claimed", "edge", to)}
-}
-</%def>
-
-## A key in both rows.
-<%def name="write(p, key)">
-{
-    const ulong given = ${key};
-    keys[${p}] = given;
-    keys[place_in_row(pointer, used, indices, indices[${p}], sources[${p}])] = given;
-}
-</%def>
-
 <%def name="run_stage()">
     __global uint *const queue_from = now.queue ? queue_odd : queue_even;
     __global uint *const queue_to = now.queue ? queue_even : queue_odd;
@@ -149,7 +110,7 @@ if (active${k}) {
         <%def name="visit(count)">
             % for k in range(count):
             const ulong aim${k} = active${k} ? AIM(u${k}) : 0ul;
-            ${pair(k, f"aim{k}")}
+            ${maintain.pair(k, f"aim{k}")}
             if (paired${k} && EFFECTIVE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
             % endfor
         </%def>
@@ -169,12 +130,12 @@ if (active${k}) {
                     const uint low = enough ? aim : marks[p], high = enough ? number : aim - 1u;
                     stays = low < high;
                     marks[p] = stays ? low : 0u;
-                    if (!enough) ${write("p", "MAKE_KEY(high, ORDER(key)) | CANDIDATE")}
+                    if (!enough) ${maintain.write("p", "MAKE_KEY(high, ORDER(key)) | CANDIDATE")}
                 } else if (count + 2u < number) {
                     stays = 1;
                     marks[p] = fresh;
-                    if (now.phase == SETTLE) ${write("p", "MAKE_KEY(number - 1u, ORDER(key)) | CANDIDATE")}
-                    else ${write("p", "MAKE_KEY(number - 1u, last_order + now.stamp)")}
+                    if (now.phase == SETTLE) ${maintain.write("p", "MAKE_KEY(number - 1u, ORDER(key)) | CANDIDATE")}
+                    else ${maintain.write("p", "MAKE_KEY(number - 1u, last_order + now.stamp)")}
                 }
                 if (stays) found_edges += ROW_LENGTH(p);
             }
@@ -193,7 +154,7 @@ if (active${k}) {
         <%def name="visit(count)">
             % for k in range(count):
             const ulong key${k} = active${k} ? keys[u${k}] : 0ul;
-            ${pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
+            ${maintain.pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
             int push_f${k} = 0, push_g${k} = 0;
             if (paired${k}) {
                 const uint number = NUMBER(key${k}), f_number = NUMBER(of_f${k}), g_number = NUMBER(of_g${k});
@@ -212,8 +173,8 @@ if (active${k}) {
             }
             const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
             const uint row_g${k} = active${k} ? sources[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
-            ${list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
-            ${list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
+            ${maintain.list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
+            ${maintain.list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
             % endfor
         </%def>
         </%advance:each_edge>
@@ -231,7 +192,7 @@ if (active${k}) {
                 counts[p] = 0u;
                 if (may) {
                     found_edges += ROW_LENGTH(p);
-                    ${write("p", "key | CANDIDATE")}
+                    ${maintain.write("p", "key | CANDIDATE")}
                 }
             }
             ${queue.push("may", "p", "target")}
@@ -242,7 +203,7 @@ if (active${k}) {
     % if "RAISE" in rendered:
     if (now.mode == RAISE) {
         <%self:each_of list="candidates">
-            if (active) ${write("p", "MAKE_KEY(NUMBER(keys[p]) + 1u, 0u) | CANDIDATE")}
+            if (active) ${maintain.write("p", "MAKE_KEY(NUMBER(keys[p]) + 1u, 0u) | CANDIDATE")}
         </%self:each_of>
     }
     % endif
@@ -254,7 +215,7 @@ if (active${k}) {
                 const ulong key = keys[p];
                 keeps = (key & CANDIDATE) != 0ul;
                 if (keeps) {
-                    ${write("p", "MAKE_KEY(NUMBER(key), first_order - now.stamp)")}
+                    ${maintain.write("p", "MAKE_KEY(NUMBER(key), first_order - now.stamp)")}
                     marks[p] = fresh;
                     found_edges += ROW_LENGTH(p);
                 }

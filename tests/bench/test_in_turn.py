@@ -24,21 +24,26 @@ class Graph:
 class BFS:
     def __init__(self, graph, device):
         self.runs = {}
+        self.config = "as planned"
 
     def run(self, source):
         # The first run from a source takes long, later ones 2 ms, but longer from the greatest.
         self.runs[source] = runs = self.runs.get(source, 0) + 1
         last, other = source == max(self.runs), len(self.runs) >= OTHER_FROM
         ms = 100.0 if runs == 1 else 2.0 + SLOWER * last
-        stats = types.SimpleNamespace(kernel_ms=FACTOR * ms)
+        # Runs of some rounds are made again otherwise, which takes ten times as long.
+        again = runs - 1 in AGAIN
+        config = "otherwise" if again else self.config
+        stats = types.SimpleNamespace(kernel_ms=FACTOR * ms * (10 if again else 1), config=config)
         return types.SimpleNamespace(distances=np.arange(4) + SHIFT * other, stats=stats)
 """
 
 
-def checkout(folder, factor=1.0, shift=0, slower=0.0, other_from=1):
+def checkout(folder, factor=1.0, shift=0, slower=0.0, other_from=1, again=()):
     package = folder / "clgraph"
     package.mkdir(parents=True)
     numbers = f"FACTOR, SHIFT, SLOWER, OTHER_FROM = {factor}, {shift}, {slower}, {other_from}"
+    numbers += f"\nAGAIN = {again!r}"
     text = f"{numbers}\n{OLD}"
     (package / "__init__.py").write_text(text, encoding="utf-8")
     return folder
@@ -64,6 +69,21 @@ def test_ratios_are_of_rounds_that_follow_each_other(tmp_path, capsys, pocl):
     assert record["device"] == pocl.name
     assert record["before"] == [None, None]
     assert "1.500" in capsys.readouterr().out
+
+
+def test_searches_that_were_made_again_are_compared_with_such(tmp_path, capsys):
+    """Whether duplicates overflow a queue is chance, and no reason to be called slower."""
+    sides = checkout(tmp_path / "a"), checkout(tmp_path / "b", factor=1.5, again=(1,))
+    _, record = run(tmp_path, *sides)
+    (case,) = record["cases"]
+    assert (case["least"], case["ratio"], case["most"]) == (1.5, 1.5, 1.5)
+    assert (case["by_source"], case["worst_source"]) == (1.5, 1.5)
+    assert case["again"] == pytest.approx([0, 1 / 3])
+    assert "0% 33%" in capsys.readouterr().out
+    both = checkout(tmp_path / "c", again=(1, 2)), checkout(tmp_path / "d", again=(1, 2))
+    assert run(tmp_path, *both)[1]["cases"][0]["ratio"] == 1
+    never = checkout(tmp_path / "e"), checkout(tmp_path / "f", again=(1, 2, 3))
+    assert "in the same way" in run(tmp_path, *never)[1]["cases"][0]["error"]
 
 
 def test_other_results_are_told(tmp_path, capsys):

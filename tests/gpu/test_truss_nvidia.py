@@ -45,11 +45,11 @@ def test_tightened_bounds(name, gpu):
     """Whatever was read of others while they fell, no bound is less than the number."""
     plan = cg.Truss(SMALL[name](), config="lists", device=gpu, clean=True)
     max_k = plan.run().max_k
-    tightening = Tightening(gpu, plan._memory, plan._edges.count)
+    tightening = Tightening(gpu, plan._memory, plan._trusses.edges.count)
     for _ in range(5):
-        given = (plan._edges.supports, plan._peeling.incidence, 3 * max_k)
+        given = (plan._trusses.edges.supports, plan._trusses.peeling.incidence, 3 * max_k)
         assert max_k <= tightening.run(SweepLog(), *given) <= 3 * max_k
-        assert (tightening._bounds.read() + 2 >= plan._peeling.numbers.read()).all()
+        assert (tightening._bounds.read() + 2 >= plan._trusses.peeling.numbers.read()).all()
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -18,7 +18,7 @@ from clgraph.algorithms.bfs.verify import verify_search
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.arguments import depth_limit, output_array, vertex_number
-from clgraph.engine.blocks import Searched, is_changing
+from clgraph.engine.blocks import is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
 from clgraph.engine.plan import Plan, SearchPlan
@@ -104,10 +104,7 @@ class BFS(SearchPlan):
         needs = "they are to stay in host memory" if memory == "stream" else ""
         if is_changing(graph):
             needs = needs or BFSConfig.needs_packed(config, directed=graph.directed)
-        self._searched = Searched(graph, device, needs)
-        with self._searched.still():
-            super().__init__(self._searched.now(), self._searched.device)
-            self._prepare(progress)
+        super().__init__(graph, device, needs, progress=progress)
 
     def _prepare(self, progress: Progress | None) -> None:
         """Take memory for the rows that there are now."""
@@ -115,7 +112,6 @@ class BFS(SearchPlan):
         self._streamed: Streamed | None = None
         if memory == "stream":
             self._stream(config)
-            self._searched.now_seen()
             return
         too_large = ""
         try:
@@ -137,7 +133,6 @@ class BFS(SearchPlan):
                 self.device.name,
                 too_large,
             )
-        self._searched.now_seen()
 
     def _stream(self, config: BFSConfig | str | None) -> None:
         """Leave the rows where they are."""

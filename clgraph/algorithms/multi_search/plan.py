@@ -15,7 +15,7 @@ from clgraph.device import resident_groups
 from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
 from clgraph.documented import documented
-from clgraph.engine.blocks import BlockRows, Searched, rows_of
+from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.arguments import whole
@@ -171,10 +171,8 @@ class MultiSearch(FollowingPlan):
         self._max_levels = None if max_levels is None else whole("max_levels", max_levels, 0)
         self._most_queued = None if capacity is None else whole("capacity", capacity, 1, 2**32 - 1)
         self._wanted = MultiSearchConfig.of(config)
-        self._searched = Searched(graph, device, self._declared.needs_packed(self._wanted.method))
-        with self._searched.still():
-            super().__init__(self._searched.now(), self._searched.device)
-            self._prepare(progress)
+        needs = self._declared.needs_packed(self._wanted.method)
+        super().__init__(graph, device, needs, progress=progress)
 
     def _prepare(self, progress: Progress | None) -> None:
         """Build the kernel, and take memory for the rows that there are now."""
@@ -194,7 +192,6 @@ class MultiSearch(FollowingPlan):
             self._compile()
         with self._counted():
             self._upload(progress)
-        self._searched.now_seen()
 
     def _compile(self) -> None:
         config = self.config

@@ -18,6 +18,7 @@ from clgraph.algorithms.sssp.classes import (
 from clgraph.algorithms.sssp.stages import CONTROL_BLOCK_COUNT, stage_payload
 from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
+from clgraph.algorithms.sssp.wishes import declare_wishes
 from clgraph.engine.blocks import rows_of
 from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
 from clgraph.engine.resolved import QUEUE_SLACK
@@ -79,7 +80,7 @@ def table_of(
     table = Table(
         {
             "offset_t": (config.offset_dtype, 1),
-            "weight_t": (weights.dtype, 1),
+            "weight_t": (weights.dtype.type, 1),
             "key_t": (key, 1),
             "cell_t": (np.uint64 if config.claims == "packed" else key, 1),
             "entry_t": (np.uint32, config.entry_words),
@@ -87,7 +88,8 @@ def table_of(
     )
     edges = cache(lambda: _Edges.of(graph, weights, config))
     _declare_graph(table, graph, weights, config, device, progress, edges)
-    _declare_wishes(table)
+    finish = predecessors or not in_place(config, weights)
+    declare_wishes(table, graph.n, weights, config, finish=finish)
     # Keys that are distances as they are need no copy of their own.
     if in_place(config, weights):
         table.given("cell_t", "cells", "[n] keys, which are distances", "write")
@@ -96,7 +98,7 @@ def table_of(
     stamped = config.claims == "stamped"
     table.array("uint", "stamps", graph.n if stamped else 1, "[n] stages, or one element", "shared")
     SearchPlan.declare_results(table, "weight_t", predecessors=predecessors, access="shared")
-    _declare_queues(table, graph, config)
+    _declare_queues(table, graph, config, stage_payload(config, predecessors=predecessors))
     _declare_parts(table, graph, weights, config, edges)
     if config.method.heavy == "switching":
         _declare_transpose(table, graph, config, progress)
@@ -211,20 +213,6 @@ def _declare_graph(
     table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
 
 
-def _declare_wishes(table: Table) -> None:
-    """Declare what a run is asked for."""
-    table.given("uint", "source", "the only one")
-    table.array("uint", "sources", 1, "[source_count], where there are several", "read")
-    table.given("uint", "source_count")
-    table.given("uint", "target", "stop when it is settled; n for none")
-    table.given("ulong", "limit", "largest key that is wanted")
-    table.given("ulong", "last_key", "largest key that is kept in the end")
-    table.given("ulong", "first_high", "the bound to begin with")
-    table.given("weight_t", "delta", "what it is raised by")
-    table.given("uint", "max_rounds", "more relax stages than this prove nothing but a cycle")
-    table.given("uint", "finish", "whether a FINISH stage is wanted")
-
-
 def _pieces(graph: Graph, config: ResolvedPaths) -> int:
     """Entries of a queue beside one for each vertex."""
     if config.claims == "none":
@@ -232,10 +220,12 @@ def _pieces(graph: Graph, config: ResolvedPaths) -> int:
     return graph.m // config.row_limit if config.row_limit else 0
 
 
-def _declare_queues(table: Table, graph: Graph, config: ResolvedPaths) -> None:
+def _declare_queues(
+    table: Table, graph: Graph, config: ResolvedPaths, payload: dict[str, int]
+) -> None:
     room = graph.n + _pieces(graph, config) + QUEUE_SLACK
     hubs = config.hubs_among(graph.degrees) + QUEUE_SLACK
-    check_hubs(stage_payload(config), hubs)
+    check_hubs(payload, hubs)
     has_pile = config.method.name not in {"bellman-ford", "asynchronous"}
     pile = graph.n + QUEUE_SLACK if has_pile else 1
     table.array("entry_t", "queue_even", room, "[n + slack]")

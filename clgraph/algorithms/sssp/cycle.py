@@ -1,4 +1,4 @@
-"""Why a search for shortest paths did not end well: a negative cycle, or sums beyond the type."""
+"""Whether a search for shortest paths ends well: not by a negative cycle, or sums too large."""
 
 from __future__ import annotations
 
@@ -8,22 +8,56 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.sssp.stages import FLAG_BELOW, FLAG_ROUNDS
 from clgraph.errors import ClgraphError, InvalidArgumentError, NegativeCycleError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.sssp.weights import Weights
+    from clgraph.device import Allocation
+    from clgraph.engine.driver import Driver, Outcome
     from clgraph.graph import Graph
 
 __all__ = [
     "check_overflow",
     "check_rooted",
     "find_negative_cycle",
-    "refuse_cycle",
-    "refuse_shorter",
     "refuse_tree",
+    "searched",
 ]
+
+# Relax stages after which a search with negative weights looks for a cycle, and how much later it
+# does so again: the search is run anew, which costs a seventh more at most.
+FIRST_ROUNDS, MORE_ROUNDS = 256, 8
+
+
+def searched(
+    stages: Driver,
+    given: dict[str, Any],
+    graph: Graph,
+    weights: Weights,
+    cells: Allocation,
+    *,
+    order: Iterable[int] = (),
+    follow: Callable[[], object] | None = None,
+) -> Outcome:
+    """Search until it is done, or there is a cycle of negative weight, which is an error."""
+    rounds = FIRST_ROUNDS
+    while True:
+        if weights.negative:
+            given["max_rounds"] = np.uint32(min(rounds, graph.n + 3, 2**32 - 1))
+        if follow:
+            follow()
+        outcome = stages.run(given, order=order, between=follow)
+        below = bool(outcome.status_flags & FLAG_BELOW)
+        if not (below or outcome.status_flags & FLAG_ROUNDS):
+            return outcome
+        refuse_cycle(graph, weights, weights.lengths_of_cells(cells.read()))
+        refuse_shorter(weights, below=below, proven=rounds > graph.n + 3)
+        rounds *= MORE_ROUNDS
 
 
 def find_negative_cycle(

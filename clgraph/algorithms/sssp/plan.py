@@ -12,52 +12,35 @@ from clgraph.algorithms.sssp.buffers import in_place, level_capacity, table_of
 from clgraph.algorithms.sssp.choose import resolve_paths
 from clgraph.algorithms.sssp.classes import has_parallel_edges
 from clgraph.algorithms.sssp.config import SSSPConfig
-from clgraph.algorithms.sssp.cycle import (
-    check_overflow,
-    check_rooted,
-    refuse_cycle,
-    refuse_shorter,
-    refuse_tree,
-)
+from clgraph.algorithms.sssp.cycle import check_overflow, check_rooted, refuse_tree, searched
 from clgraph.algorithms.sssp.result import PathFindings, PathStats, SSSPResult
-from clgraph.algorithms.sssp.stages import (
-    FLAG_BELOW,
-    FLAG_BEYOND,
-    FLAG_ROUNDS,
-    kernel_parameters,
-    stages_of,
-)
+from clgraph.algorithms.sssp.stages import FLAG_BEYOND, kernel_parameters, stages_of
 from clgraph.algorithms.sssp.trace import TunedFindings, TunedStats
-from clgraph.algorithms.sssp.tuning import HostControl, Tuning
+from clgraph.algorithms.sssp.tuning import Tuning
 from clgraph.algorithms.sssp.verify import verify_paths
 from clgraph.algorithms.sssp.weights import Weights
+from clgraph.algorithms.sssp.wishes import Wish
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.arguments import output_array, vertex_number, vertex_numbers
-from clgraph.engine.blocks import BlockRows, Searched, is_changing
+from clgraph.engine.arguments import output_array
+from clgraph.engine.blocks import BlockRows, is_changing
 from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
-    from clgraph.device import Device, Mirror
+    from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.energy.target import PowerTarget
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
 __all__ = ["SSSP"]
-
-# Relax stages after which a search with negative weights looks for a cycle, and how much later it
-# does so again: the search is run anew, which costs a seventh more at most.
-FIRST_ROUNDS, MORE_ROUNDS = 256, 8
 
 
 @documented(Plan)
@@ -120,10 +103,7 @@ class SSSP(SearchPlan):
         if is_changing(graph):
             held = graph.rows.pools[1].dtype if graph.weighted else None
             needs = SSSPConfig.needs_packed(config, held)
-        self._searched = Searched(graph, device, needs, weighted=True)
-        with self._searched.still():
-            super().__init__(self._searched.now(), self._searched.device)
-            self._prepare(progress)
+        super().__init__(graph, device, needs, weighted=True, progress=progress)
 
     def _prepare(self, progress: Progress | None) -> None:
         """Build the kernels, and take memory for the rows that there are now."""
@@ -160,29 +140,7 @@ class SSSP(SearchPlan):
         self._tuned: Tuning | None = None
         if self.config.method.name == "self-tuning" and self.graph.n:
             self._tuned = Tuning(table["set_point"], self.graph, self.config, self.device)
-        self._mirror: Mirror | None = None
         self._in_place = in_place(self.config, self._weights)
-        if self.graph.n:
-            for name, value in self._usual().items():
-                table[name] = value
-        self._searched.now_seen()
-
-    def _usual(self) -> dict[str, Any]:
-        """Give what a run takes whose caller asks for all distances from one source."""
-        weights, keys, n = self._weights, self._weights.keys, self.graph.n
-        stepwise = self.config.method.name != "bellman-ford"
-        all_of_them = keys.none - 1
-        high = weights.limit_key(self.config.delta) if stepwise else all_of_them
-        return {
-            "source_count": np.uint32(1),
-            "target": np.uint32(n),
-            "limit": np.uint64(all_of_them),
-            "last_key": np.uint64(all_of_them),
-            "first_high": np.uint64(high),
-            "delta": weights.dtype.type(0 if self._tuned else self.config.delta),
-            "finish": np.uint32(self.with_predecessors or not self._in_place),
-            "max_rounds": np.uint32(2**32 - 1),
-        }
 
     def _weighed(self) -> Weights:
         """Look at the weights; where they are not for searches in blocks, pack the rows."""
@@ -252,22 +210,30 @@ class SSSP(SearchPlan):
         with self._searched.still() as changed, self._lock:
             if changed:
                 self._follow()
-            n = self.graph.n
-            sources, given = vertex_numbers(source, n)
-            end = None if target is None else vertex_number(target, n, "target")
-            last = self._weights.limit_key(max_distance)
-            if self._weights.negative and max_distance is not None:
+            graph, weights, tuned = self.graph, self._weights, self._tuned
+            wish = Wish.of(graph.n, weights, source, target, max_distance)
+            if weights.negative and max_distance is not None:
                 refuse_tree(max_distance, wanted=self.with_predecessors or verify)
-            out = output_array(out, n, self._weights.dtype)
+            out = output_array(out, graph.n, weights.dtype)
             buffers = self._pool.take()
-            control = self._host_control() if self._tuned else None
-            order = control.order(self._stages.places) if control else ()
-            outcome = self._relax(sources, end, last, buffers, order)
-            found = self._findings(buffers, outcome, control)
+            given = wish.arguments(weights) | buffers.arguments
+            if len(wish.sources) > 1:
+                given |= self._several(wish.sources)
+            cells = buffers.distances if self._in_place else self._stages.table["cells"]
+            if self._in_place:
+                given["cells"] = cells
+            control = tuned.control(self._stages.table, weights) if tuned else None
+            outcome = searched(
+                *(self._stages, given, graph, weights, cells),
+                order=control.order(self._stages.places) if control else (),
+                follow=tuned.follow if tuned else None,
+            )
+            kept = graph, buffers, outcome.depth, weights.unreached
+            rows = control.rows if control else None
+            found = TunedFindings(*kept, rows) if tuned else PathFindings(*kept)
             found.read_into(out)
-            weights = self._weights
             beyond = bool(outcome.status_flags & FLAG_BEYOND)
-            packed: Any = self.graph
+            packed: Any = graph
             if (beyond or verify) and isinstance(packed, BlockRows):
                 packed = self._searched.as_graph()
                 weights = Weights(packed)
@@ -275,7 +241,7 @@ class SSSP(SearchPlan):
         total_ms = 1e3 * (time.perf_counter() - began)
         # A limit above what the type holds does not say what is beyond it from what is near.
         if beyond and (max_distance is None or max_distance >= self.unreached):
-            check_overflow(packed, weights, found.is_reached, end)
+            check_overflow(packed, weights, found.is_reached, wish.target)
         if self.with_predecessors and weights.negative and weights.real:
             check_rooted(found.is_reached, found.predecessors)
         if there is not None:
@@ -285,8 +251,8 @@ class SSSP(SearchPlan):
                 weights,
                 buffers.distances,
                 buffers.predecessors,
-                sources=np.array(sources, np.uint32),
-                limit=self._reach(found, end, last),
+                sources=np.array(wish.sources, np.uint32),
+                limit=wish.reach(found, weights),
             )
         stats: PathStats
         if isinstance(found, TunedFindings):
@@ -295,28 +261,12 @@ class SSSP(SearchPlan):
         else:
             stats = PathStats(found, outcome, total_ms, self.config)
         stats.ran_on(self.device, outcome.groups)
-        return SSSPResult(found, stats, given, end)
+        return SSSPResult(found, stats, wish.source, wish.target)
 
     @property
     def power(self) -> PowerTarget | None:
         """What moves the set-point after ``power_target``: its windows, watts and set-points."""
         return self._tuned.power if self._tuned else None
-
-    def _host_control(self) -> HostControl | None:
-        if self.config.method.controller != "host":
-            return None
-        control_block = self._stages.table["control_block"]
-        if self._mirror is None:
-            self._mirror = HostControl.mirror_of(self.device, control_block)
-        return HostControl(control_block, self._mirror, self._weights, self._tuning)
-
-    def _findings(
-        self, buffers: SearchBuffers, outcome: Outcome, control: HostControl | None
-    ) -> PathFindings:
-        kept = self.graph, buffers, outcome.depth, self._weights.unreached
-        if self._tuned:
-            return TunedFindings(*kept, control.rows if control else None)
-        return PathFindings(*kept)
 
     @property
     def _tuning(self) -> Tuning:
@@ -339,64 +289,10 @@ class SSSP(SearchPlan):
     def set_point(self, value: float) -> None:
         self._tuning.set_point = value
 
-    def _relax(
-        self,
-        sources: tuple[int, ...],
-        target: int | None,
-        last: int,
-        buffers: SearchBuffers,
-        order: Iterable[int] = (),
-    ) -> Outcome:
-        """Search until it is done, or a cycle of negative weight is found."""
-        weights, keys, n = self._weights, self._weights.keys, self.graph.n
-        follow = self._tuned.follow if self._tuned else None
-        given: dict[str, Any] = {"source": np.uint32(sources[0]), **buffers.arguments}
-        rounds = FIRST_ROUNDS
-        if len(sources) > 1:
-            given["source_count"] = self._several(sources)
-        if self._in_place:
-            given["cells"] = buffers.distances
-        # By negative weights, whatever is farther than a target may still lead to it, and a sum
-        # that is not worth keeping to one that is.
-        if last != keys.none - 1:
-            given["last_key"] = np.uint64(last)
-            if not keys.signed:
-                given["limit"] = given["last_key"]
-        if target is not None and not keys.signed:
-            given["target"], given["finish"] = np.uint32(target), np.uint32(1)
-        while True:
-            if keys.signed:
-                given["max_rounds"] = np.uint32(min(rounds, n + 3, 2**32 - 1))
-            if follow:
-                follow()
-            outcome = self._stages.run(given, order=order, between=follow)
-            if not outcome.status_flags & (FLAG_ROUNDS | FLAG_BELOW):
-                return outcome
-            refuse_cycle(self.graph, weights, self._lengths_so_far(buffers))
-            refuse_shorter(
-                weights, below=bool(outcome.status_flags & FLAG_BELOW), proven=rounds > n + 3
-            )
-            rounds *= MORE_ROUNDS
-
-    def _several(self, sources: tuple[int, ...]) -> np.uint32:
-        """Copy where paths begin to the device, and give how many these are."""
+    def _several(self, sources: tuple[int, ...]) -> dict[str, Any]:
+        """Copy sources to the device; gives the argument that says how many there are."""
         table, count = self._stages.table, len(sources)
         if table["sources"].count < count:
             table["sources"] = self._memory.allocate("sources", count, np.uint32)
         table["sources"].write(np.array(sources, np.uint32))
-        return np.uint32(count)
-
-    def _lengths_so_far(self, buffers: SearchBuffers) -> NDArray[Any]:
-        """Give distances in the middle of a search that did not end, in the weights' type [n]."""
-        held = buffers.distances if self._in_place else self._stages.table["cells"]
-        cells, keys = held.read(), self._weights.keys
-        words = cells.view(np.uint64 if keys.bits == 64 else np.uint32)
-        if cells.dtype.itemsize * 8 > keys.bits:
-            words = words[1::2]
-        return self._weights.lengths(words)
-
-    def _reach(self, found: PathFindings, target: int | None, last: int) -> int:
-        """Key of the largest distance that the search was to give."""
-        if target is None or self._weights.negative or not found.is_reached[target]:
-            return last
-        return min(last, self._weights.key(found.distances[target]))
+        return {"source_count": np.uint32(count)}

@@ -10,7 +10,7 @@ import numpy as np
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.estimates import Work
 from clgraph.engine.findings import Findings
-from clgraph.engine.stats import LEVEL_RECORD, TraversalStats
+from clgraph.engine.stats import TraversalStats
 from clgraph.errors import InvalidArgumentError
 from clgraph.interop.tables.results import NamedResult
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["PathFindings", "PathStats", "SSSPResult"]
-
-STAGE_NAMES = {3: "near", 4: "far"}
 
 
 class PathFindings(Findings):
@@ -67,7 +65,17 @@ class PathFindings(Findings):
 
 
 class PathStats(TraversalStats):
-    """Times, counts and configuration of one search by weight."""
+    """Times, counts and configuration of one search by weight.
+
+    Attributes
+    ----------
+    per_level : structured array
+        One row per stage, as of any search: "near" where a frontier's edges were relaxed, "far"
+        where vertices that had been put aside were looked through for the next frontier. Only the
+        first 65,536 stages are kept.
+    """
+
+    DIRECTIONS = ("", "", "", "near", "far", "", "", "")
 
     def __init__(
         self, found: PathFindings, outcome: Outcome, total_ms: float, config: ResolvedPaths
@@ -109,28 +117,6 @@ class PathStats(TraversalStats):
     def edges_traversed(self) -> int:
         """Out-edges of reached vertices."""
         return self._paths.edges_of_reached
-
-    @cached_property
-    def per_level(self) -> NDArray[Any]:
-        """One row per stage: frontier, edges out of it, which one, microseconds.
-
-        Structured array of `LEVEL_RECORD`. A stage is "near" where a frontier's edges were relaxed
-        and "far" where the vertices that had been put aside were looked through for the next
-        frontier. Microseconds are NaN on devices without a clock that kernels can read; only the
-        first 65,536 stages are kept.
-        """
-        raw = self._paths.levels
-        rows = min(self.levels, len(raw))
-        table = np.zeros(rows, LEVEL_RECORD)
-        table["frontier"] = raw[:rows, 0]
-        table["edges"] = raw[:rows, 1]
-        table["direction"] = [STAGE_NAMES.get(int(mode), "") for mode in raw[:rows, 2]]
-        clock = raw[:, 3].astype(np.uint32)
-        table["microseconds"] = np.nan
-        if clock.any():
-            steps = np.diff(clock)[:rows]  # modulo 2**32, as the clock is
-            table["microseconds"][: len(steps)] = steps / 1e3
-        return table
 
 
 class SSSPResult(NamedResult):

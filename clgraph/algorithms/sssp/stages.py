@@ -170,15 +170,17 @@ def _counting(config: ResolvedPaths) -> str:
     return "both" if config.drift or config.row_limit else "queued"
 
 
-def stage_payload(config: ResolvedPaths) -> dict[str, int]:
+def stage_payload(config: ResolvedPaths, *, predecessors: bool) -> dict[str, int]:
     """Bits of what is said of a stage.
 
-    Which queue and which pile; what a SIMD group takes at a time; of TREE whether it follows
-    chains of predecessors; and what the method adds: whether heavy edges are pulled, whether it is
-    the second half of a split, or whether the frontier is found anew among all vertices.
+    Which queue and which pile; what a SIMD group takes at a time; where a tree is labelled, whether
+    TREE follows chains of predecessors; and what the method adds: whether heavy edges are pulled,
+    whether it is the second half of a split, or whether the frontier is found anew among all
+    vertices. A field that nobody needs costs time in each of a road's many stages.
     """
     own = {"delta-stepping": "pulls", "self-tuning": "second", "asynchronous": "rebuilds"}
-    flags = {"chain": 1} | ({own[config.method.name]: 1} if config.method.name in own else {})
+    flags = {"chain": 1} if predecessors else {}
+    flags |= {own[config.method.name]: 1} if config.method.name in own else {}
     first = {"queue": 1, "pile": 1, "tile": 3, "length": 32}
     return first | flags | {"hubs": 24 - len(flags), "level": 32}
 
@@ -222,6 +224,6 @@ def kernel_parameters(
         "control_words": CONTROL_WORDS,
         "control_start": CONTROL_START,
         "state_words": STATE_WORDS,
-        "stage_fields": stage_fields(stage_payload(config)),
+        "stage_fields": stage_fields(stage_payload(config, predecessors=predecessors)),
         "slot_words": SLOT_WORDS,
     }

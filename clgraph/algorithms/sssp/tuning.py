@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clgraph.engine.plan import Table
     from clgraph.graph import Graph
 
-__all__ = ["HostControl", "Tuning", "declare_tuning"]
+__all__ = ["Tuning", "declare_tuning"]
 
 LEAST_SET_POINT = 64.0  # that a power target leads to
 _WORDS = CONTROL_BLOCK_WORDS | TUNED_WORDS
@@ -107,6 +107,8 @@ class Tuning:
         self, aim: Allocation, graph: Graph, config: ResolvedPaths, device: Device
     ) -> None:
         self.start = start_of(graph, config)
+        self._device, self._by_host = device, config.method.controller == "host"
+        self._mirror: Mirror | None = None
         self._set_point = self._handed_over = config.set_point
         self._aim = aim
         self.power: PowerTarget | None = None
@@ -123,6 +125,15 @@ class Tuning:
     @set_point.setter
     def set_point(self, value: float) -> None:
         self._set_point = real("set_point", value, 1)
+
+    def control(self, table: Table, weights: Weights) -> HostControl | None:
+        """Give the controller of a search that the host controls."""
+        if not self._by_host:
+            return None
+        block = table["control_block"]
+        if self._mirror is None:
+            self._mirror = Mirror(self._device, block, 0, CONTROL_BLOCK_COUNT)
+        return HostControl(block, self._mirror, weights, self)
 
     def follow(self) -> None:
         """Do what is due between two launches: the set-point follows power, the device learns."""
@@ -156,22 +167,13 @@ class HostControl:
     """
 
     def __init__(
-        self,
-        control_block: Allocation,
-        mirror: Mirror,
-        weights: Weights,
-        tuning: Tuning,
+        self, control_block: Allocation, mirror: Mirror, weights: Weights, tuning: Tuning
     ) -> None:
         self._control_block, self._mirror = control_block, mirror
         self._weights, self._tuning = weights, tuning
         self._control = tuning.start.controller(tuning.set_point)
         self._rows: list[tuple[Any, ...]] = []
         self.seconds = 0.0
-
-    @staticmethod
-    def mirror_of(device: Device, control_block: Allocation) -> Mirror:
-        """Give what a plan keeps for its searches to look at the control_block."""
-        return Mirror(device, control_block, 0, CONTROL_BLOCK_COUNT)
 
     def order(self, places: Mapping[str, int]) -> Iterator[int]:
         """Report which kernel is next, from the second launch to the end of the last step.

@@ -165,6 +165,12 @@ class Weights:
             keys = np.where(keys & sign, keys ^ sign, turned)
         return np.ascontiguousarray(keys).view(self.dtype)
 
+    def lengths_of_cells(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Give what kernels keep of vertices in the middle of a search: keys, or stages too."""
+        bits = self.keys.bits
+        words = cells.view(np.uint64 if bits == 64 else np.uint32)
+        return self.lengths(words[1::2] if cells.dtype.itemsize * 8 > bits else words)
+
     @cached_property
     def mean(self) -> float:
         """Mean weight; 1 without edges."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from clgraph.engine.blocks import BlockRows
 from clgraph.engine.resident import wide_offsets
 from clgraph.engine.strategies.parameters import check_number
 from clgraph.engine.strategies.presets import TUNED, Presets, check_origin
 from clgraph.errors import InvalidArgumentError
+from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
+    from clgraph.algorithms.triangles.orient import Stored
     from clgraph.device import DeviceTraits
     from clgraph.engine.blocks import Changing
 
@@ -325,15 +328,7 @@ class Resolved:
         return said + (", cover=True" if self.cover else "")
 
 
-def resolve(
-    config: TrianglesConfig,
-    traits: DeviceTraits,
-    *,
-    m: int,
-    max_degree: int,
-    group_size: int,
-    rows: str = "csr",
-) -> Resolved:
+def resolve(config: TrianglesConfig, traits: DeviceTraits, graph: Stored) -> Resolved:
     """Fill what is open, from the graph and the device.
 
     Parameters
@@ -342,12 +337,8 @@ def resolve(
         What was asked for.
     traits : DeviceTraits
         Facts of the device.
-    m, max_degree : int
-        Stored edges, and the greatest degree.
-    group_size : int
-        Work-items in a work-group where none are asked for.
-    rows : {"csr", "blocks"}
-        How they lie in memory.
+    graph : Graph, BlockRows or HeldRows
+        Whose triangles are to be counted.
 
     Returns
     -------
@@ -358,13 +349,13 @@ def resolve(
     InvalidArgumentError
         If the group size is not one of the device.
     """
-    order: Order = config.order or _order(config, max_degree)
+    order: Order = config.order or _order(config, graph.max_degree)
     chosen = config.intersect
     if chosen is None and order == "degree":
         chosen = Bitmap()
     elif chosen is None:
         chosen = Path() if config.cover or config.counters else Merge("row")
-    size = config.group_size or group_size
+    size = config.group_size or group_size(traits)
     if size % traits.lanes or size > traits.max_group_size:
         raise InvalidArgumentError(
             f"group_size={size} is not a multiple of {traits.lanes} up to {traits.max_group_size}."
@@ -373,7 +364,8 @@ def resolve(
         raise InvalidArgumentError(
             f"group_size={size} does not fit emulated lanes, whose groups have {traits.lanes}."
         )
-    shape = (size, traits.lanes, wide_offsets(m), max_degree)
+    shape = (size, traits.lanes, wide_offsets(graph.m), graph.max_degree)
+    rows = "blocks" if isinstance(graph, BlockRows) else "csr"
     return Resolved(chosen, order, config.cover, config.counters, *shape, rows)
 
 

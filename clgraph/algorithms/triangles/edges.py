@@ -97,8 +97,7 @@ class EdgeCounting(TurnedCounting):
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
         self.intersections = int(starts[-1])
         for array in (self.partial, self._longest):
-            cleared = array.clear()
-            log.add(cleared, cleared)
+            log.add(array.clear())
         for (_, parts), start, count in zip(self._bins, starts, counts, strict=False):
             step = self._step(f"triangles_edges_{parts}", per)
             most = -(-int(count) // self.slices) if count else 1
@@ -117,8 +116,7 @@ class EdgeCounting(TurnedCounting):
     def _fill_bins(self, log: SweepLog, per: str) -> list[int]:
         """List the edges bin by bin; give how many each has."""
         binning = self._step("triangles_bin", per)
-        event = self._cursors.clear()
-        log.add(event, event)
+        log.add(self._cursors.clear())
         self.launch(log, binning, {"put": np.uint32(0)})
         log.wait()
         counts: list[int] = self._cursors.read().tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import contextmanager
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,13 +14,13 @@ from clgraph.algorithms.triangles.result import Work
 from clgraph.device import Kernel, Memory, load, wait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.algorithms.triangles.orient import Orientation, StoredRows
-    from clgraph.device import Device
+    from clgraph.device import Allocation, Device
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.plan import Table
     from clgraph.engine.sweeps import SweepLog
@@ -59,6 +61,7 @@ class Counting:
         self.partial = self.memory.allocate("partial_counts", self.sums, np.uint64)
         # The edges across from a vertex in its triangles are all different.
         self.sum_type: type[np.generic] = np.uint32 if rows.m // 2 < 2**32 else np.uint64
+        self._arrays: dict[str, Allocation] = {}
         self._steps: dict[Any, Step] = {}
         self.source_hashes: set[str] = set()
 
@@ -73,6 +76,21 @@ class Counting:
         return Work(self.intersections, self.probes, self.longest)
 
     @property
+    def source_hash(self) -> str:
+        """Hash of the rendered sources that counted; empty before the first count."""
+        hashes = "".join(sorted(self.source_hashes))
+        return hashlib.sha256(hashes.encode()).hexdigest() if hashes else ""
+
+    @contextmanager
+    def filled(self, log: SweepLog, *, anew: bool = False) -> Iterator[int]:
+        """Hold rows that are filled, if need be first; whoever does waits. Gives which fill."""
+        rows = self.rows
+        with rows.alone:
+            rows.fill(log, anew=anew)
+            yield rows.fills
+            rows.ready = True
+
+    @property
     def sum_bits(self) -> int:
         """Bits of what is counted of a vertex."""
         return 8 * np.dtype(self.sum_type).itemsize
@@ -82,9 +100,30 @@ class Counting:
         """Type of what is counted of a vertex, in kernels."""
         return "ulong" if self.sum_type is np.uint64 else "uint"
 
-    def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put what was counted by rank in the order of the vertices."""
-        return of_rank
+    def array(self, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        """Give an array that is kept for the next run, with anything in it."""
+        if name not in self._arrays:
+            self._arrays[name] = self.memory.allocate(name, count, dtype)
+        return self._arrays[name]
+
+    def cleared(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
+        """Give an array that is kept, and enqueue its clearing."""
+        array = self.array(name, count, dtype)
+        log.add(array.clear(), name=f"clear {name}")
+        return array
+
+    def listed(
+        self, log: SweepLog, count: int, run: Callable[..., int] | None = None
+    ) -> NDArray[np.int64]:
+        """List so many triangles in order: all, or those that a `run` finds."""
+        triangles = self.memory.allocate("triangles", 3 * max(count, 1), np.uint32)
+        cursor = self.cleared(log, "cursor", 1, np.uint32)
+        (run or self.run)(
+            log, "list", {"cursor": cursor, "room": np.uint32(count), "found": triangles}
+        )
+        found = triangles.read(3 * count)
+        corners = np.sort(found.astype(np.int64).reshape(-1, 3), axis=1)
+        return corners[np.lexsort(corners.T[::-1])]
 
     def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
         """Enqueue what counts all triangles, filling `out` as ``per`` says."""
@@ -115,7 +154,7 @@ class Counting:
         items = self.groups * self.config.group_size
         arguments = table.bind(given)
         event = kernel.launch_bound(items, size, arguments, table.changing, table.stamp)
-        log.add(event, event, name=name or kernel.name)
+        log.add(event, name=name or kernel.name)
         if self.slices > 1:
             wait(event)
 
@@ -188,13 +227,26 @@ class TurnedCounting(Counting):
         super().__init__(config, device, turned)
         self.turned = turned
 
-    def by_vertex(self, of_rank: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put what was counted by rank in the order of the vertices."""
+    def of_vertices(self, log: SweepLog) -> tuple[int, NDArray[np.int64]]:
+        """Count all triangles, and those of each vertex."""
+        found = self.cleared(log, "triangles_of_rank", self.rows.n, self.sum_type)
+        count = self.run(log, "vertex", {"found": found})
+        of_rank = found.read().astype(np.int64)
         if not self.config.renamed:
-            return of_rank
+            return count, of_rank
         of_vertex = np.empty_like(of_rank)
         of_vertex[self.turned.vertices.read()] = of_rank
-        return of_vertex
+        return count, of_vertex
+
+    def of_edges(self, log: SweepLog) -> tuple[int, NDArray[np.uint32]]:
+        """Count all triangles, and those of each stored edge."""
+        m = self.rows.m
+        supports = self.array("supports", m, np.uint32)
+        found = self.cleared(log, "triangles_of_place", m, np.uint32)
+        count = self.run(log, "edge", {"found": found})
+        self.turned.spread(log, found, supports)
+        log.wait()
+        return count, supports.read()
 
     def declare_turned(self, table: Table) -> None:
         """Declare the rows by rank."""

@@ -138,7 +138,7 @@ class StoredRows:
         self.ready, self.fills = True, 0
         self.alone = threading.RLock()
 
-    def fill(self, log: SweepLog) -> None:
+    def fill(self, log: SweepLog, *, anew: bool = False) -> None:
         """Do nothing."""
 
     def declare(self) -> Table:
@@ -333,16 +333,20 @@ class Orientation(StoredRows):
             kept[key] = cls(graph, config, device, progress)
         return kept[key]
 
-    def fill(self, log: SweepLog) -> None:
-        """Enqueue what fills the arrays; `ready` is for the caller to set, after the last event."""
-        self.fills += 1
+    def fill(self, log: SweepLog, *, anew: bool = False) -> None:
+        """Enqueue what fills the arrays, if they are not or are to be filled anew.
+
+        `ready` is for the caller to set, after the last event.
+        """
+        if self.ready and not anew:
+            return
+        self.ready, self.fills = False, self.fills + 1
         if not self.renamed:
             self._launch(log, "by_id")
             return
         if self.lengths is not None:
             self._scan.enqueue(log, self.lengths, self.n, self._begin_at)
-        cleared = self._control.clear()
-        log.add(cleared, cleared, name="clear")
+        log.add(self._control.clear(), name="clear")
         self._launch(log, "histogram")
         self._launch(log, "starts", groups=1)
         for name in ("rank", "long_rows", "short_rows", "tiny_rows"):

@@ -14,13 +14,15 @@ from clgraph.engine.plan import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from clgraph.algorithms.triangles.config import Resolved
     from clgraph.algorithms.triangles.orient import Orientation
     from clgraph.device import Device
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["OwnerCounting"]
+__all__ = ["OwnerCounting", "ranges_of"]
 
 # Tables of bits: of work-groups, for the greatest hubs, and of SIMD groups, for all others.
 TABLE_BITS, CPU_TABLE_BITS, SMALL_TABLE_BITS = 1 << 16, 1 << 18, 1 << 11
@@ -51,6 +53,17 @@ class Launch(NamedTuple):
     work: dict[str, Argument]
     name: str
     size: int | None
+
+
+def ranges_of(sums: NDArray[np.int64], size: int) -> Iterator[tuple[int, int, int]]:
+    """Give ranges of owners that have at most so many triangles, or of one owner, and how many."""
+    first, n = 0, len(sums) - 1
+    while first < n and sums[first] < sums[-1]:
+        end = int(np.searchsorted(sums, sums[first] + size, side="right")) - 1
+        end = min(max(end, first + 1), n)
+        if sums[end] > sums[first]:
+            yield first, end, int(sums[end] - sums[first])
+        first = end
 
 
 def _table_bytes(bits: int) -> int:
@@ -127,29 +140,36 @@ class OwnerCounting(TurnedCounting):
         self.declare_results(table, per)
         return table
 
-    def enqueue(self, log: SweepLog, per: str, out: Mapping[str, Argument]) -> None:
-        """Enqueue what counts all triangles, filling `out` as ``per`` says."""
-        self._enqueue_owners(log, per, out, 0, self.turned.n)
-
     def total(self, per: str) -> int:
         """Report what was counted, once all that was enqueued has ended."""
         del per  # each triangle was met once, at its middle
         return int(self.partial.read().sum())
 
     def run_owners(
-        self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
+        self, first: int, end: int, log: SweepLog, per: str, out: Mapping[str, Argument]
     ) -> int:
         """Count the triangles whose middle vertex has a rank from `first` to `end`."""
-        self._enqueue_owners(log, per, out, first, end)
+        self.enqueue(log, per, out, (first, end))
         log.wait()
         return self.total(per)
 
-    def _enqueue_owners(
-        self, log: SweepLog, per: str, out: Mapping[str, Argument], first: int, end: int
+    def sums_of_owners(self, log: SweepLog) -> NDArray[np.int64]:
+        """Count the triangles of all owners before each, and all, int64 [n + 1]."""
+        owned = self.cleared(log, "triangles_of_owner", self.turned.n, self.sum_type)
+        self.run(log, "owner", {"found": owned})
+        return np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
+
+    def enqueue(
+        self,
+        log: SweepLog,
+        per: str,
+        out: Mapping[str, Argument],
+        owners: tuple[int, int] | None = None,
     ) -> None:
+        """Enqueue what counts all triangles, or those of some owners, as ``per`` says."""
+        first, end = owners or (0, self.turned.n)
         if self._taken + PHASES * self.slices > self._next.count:
-            cleared = self._next.clear()
-            log.add(cleared, cleared, name="clear")
+            log.add(self._next.clear(), name="clear")
             self._taken = 0
         for launch in self._launches(per, first, end):
             given = {**launch.work, "counter": np.uint32(self._taken), **out}

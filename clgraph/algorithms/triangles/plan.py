@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
-from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting, counting_of
+from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
+from clgraph.algorithms.triangles.owners import ranges_of
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
-from clgraph.algorithms.triangles.simple import (
-    are_triangles,
-    as_stored,
-    check_simple,
-    simple_graph,
-)
+from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_graph
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.blocks import BlockRows, Searched, is_changing
+from clgraph.engine.blocks import BlockRows, is_changing
 from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.primitives import group_size
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
-    from clgraph.device.programs.kernel import Argument
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.graph import Graph
 
@@ -82,7 +76,7 @@ class Triangles(FollowingPlan):
            WEA 2005.
     """
 
-    HELD = ("_counting", "_rooms")
+    HELD = ("_counting",)
 
     @asking
     def __init__(
@@ -98,10 +92,7 @@ class Triangles(FollowingPlan):
         needs = ""
         if is_changing(graph):
             needs = TrianglesConfig.needs_packed(config, graph, clean=clean)
-        self._searched = Searched(graph, device, needs)
-        with self._searched.still():
-            super().__init__(self._searched.now(), self._searched.device)
-            self._prepare(progress)
+        super().__init__(graph, device, needs, progress=progress)
 
     def _prepare(self, progress: Progress | None) -> None:
         """Choose how to count in the rows that there are now."""
@@ -113,18 +104,9 @@ class Triangles(FollowingPlan):
                 simple = simple_graph(simple, self.device, clean=self._clean, progress=progress)
             self.simple = simple
             self._wanted = TrianglesConfig.on(self._asked_for, "triangles", simple, self.device)
-            self.config = resolve(
-                self._wanted,
-                self.device.traits,
-                m=simple.m,
-                max_degree=simple.max_degree,
-                group_size=group_size(self.device.traits),
-                rows="blocks" if isinstance(simple, BlockRows) else "csr",
-            )
-            self._rooms: dict[str, Allocation] = {}
+            self.config = resolve(self._wanted, self.device.traits, simple)
             if simple.m:
                 self._counting = counting_of(simple, self.config, self.device, progress)
-        self._searched.now_seen()
 
     def _packed(self) -> Triangles:
         """Give a plan for the rows that there are now, packed."""
@@ -212,16 +194,10 @@ class Triangles(FollowingPlan):
     def _run(
         self, log: SweepLog, preparation: SweepLog, per: Per, max_triangles: int, *, prepare: bool
     ) -> tuple[int, NDArray[Any] | None]:
-        rows = self._counting.rows
-        with rows.alone:
-            if prepare or not rows.ready:
-                rows.ready = False
-                rows.fill(preparation)
-                log.add_all(preparation)
+        with self._counting.filled(preparation, anew=prepare):
+            log.add_all(preparation)
             count, values = self._found(log, per, max_triangles)
-            rows.ready = True  # what was found came after it
-        hashes = "".join(sorted(self._counting.source_hashes))
-        self.source_hash = hashlib.sha256(hashes.encode()).hexdigest()
+        self.source_hash = self._counting.source_hash
         if values is not None and per == "edge":
             values = as_stored(values, self.simple, self.graph)
         return count, values
@@ -243,68 +219,24 @@ class Triangles(FollowingPlan):
     def _found(
         self, log: SweepLog, per: Per, max_triangles: int
     ) -> tuple[int, NDArray[Any] | None]:
-        n, m = self.simple.n, self.simple.m
-        run = self._counting.run
+        counting = self._counting
         if per == "total":
-            return run(log, "total", {}), None
+            return counting.run(log, "total", {}), None
         if per == "list":
-            count = run(log, "total", {})
+            count = counting.run(log, "total", {})
             if count > max_triangles:
                 raise InvalidArgumentError(
                     f"there are {count} triangles, more than max_triangles={max_triangles}; raise "
                     "it, or take them in turn from triangle_blocks."
                 )
-            return count, self._listed(log, count, run)
-        if per == "vertex" and isinstance(self._counting, RowCounting) and self._adds_vertices:
-            return self._counting.of_vertices(log)
-        if per == "vertex" and self._adds_vertices:
-            found = self._cleared(log, "triangles_of_rank", n, self._counting.sum_type)
-            count = run(log, "vertex", {"found": found})
-            of_rank = found.read().astype(np.int64)
-            return count, self._counting.by_vertex(of_rank)
-        supports = self._room("supports", m, np.uint32)
-        if isinstance(self._counting, RowCounting):
-            count = run(log, "edge", {"found": supports})
-        else:
-            found = self._cleared(log, "triangles_of_place", m, np.uint32)
-            count = run(log, "edge", {"found": found})
-            self._counting.turned.spread(log, found, supports)
-            log.wait()
-        values = supports.read()
+            return count, counting.listed(log, count)
+        if per == "vertex" and (counting.sum_bits <= 32 or self.device.traits.int64_atomics):
+            return counting.of_vertices(log)
+        count, values = counting.of_edges(log)
         if per == "edge":
             return count, values
         sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[self.simple.indptr]
         return count, np.diff(sums) // 2
-
-    @property
-    def _adds_vertices(self) -> bool:
-        """Whether the device can add what is found of vertices."""
-        return self._counting.sum_bits <= 32 or self.device.traits.int64_atomics
-
-    def _room(self, name: str, count: int, dtype: type[np.generic]) -> Allocation:
-        """Give an array that the plan keeps for its next run, with anything in it."""
-        if name not in self._rooms:
-            self._rooms[name] = self._memory.allocate(name, count, dtype)
-        return self._rooms[name]
-
-    def _cleared(self, log: SweepLog, name: str, count: int, dtype: type[np.generic]) -> Allocation:
-        """Give an array that the plan keeps, and enqueue its clearing."""
-        array = self._room(name, count, dtype)
-        event = array.clear()
-        log.add(event, event, name=f"clear {name}")
-        return array
-
-    def _listed(self, log: SweepLog, count: int, run: Any, *where: int) -> NDArray[np.int64]:
-        triangles = self._memory.allocate("triangles", 3 * max(count, 1), np.uint32)
-        out: dict[str, Argument] = {
-            "cursor": self._cleared(log, "cursor", 1, np.uint32),
-            "room": np.uint32(count),
-            "found": triangles,
-        }
-        run(log, "list", out, *where)
-        found = triangles.read(3 * count)
-        corners = np.sort(found.astype(np.int64).reshape(-1, 3), axis=1)
-        return corners[np.lexsort(corners.T[::-1])]
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[np.int64]]:
         """List all triangles, some at a time.
@@ -332,73 +264,33 @@ class Triangles(FollowingPlan):
             return
         if not self.simple.m:
             return
-        if not isinstance(self._counting, OwnerCounting):
+        counting, log = self._counting, SweepLog()
+        if not isinstance(counting, OwnerCounting):
             raise InvalidArgumentError(
                 f"blocks need owners of triangles, which {self.config} has not; use "
                 "config='bitmap'."
             )
-        log = SweepLog()
-        rows = self._counting.rows
-        with self._turn(), rows.alone:
-            if not rows.ready:
-                rows.fill(log)
-                log.wait()
-                rows.ready = True
-            owned = self._cleared(log, "triangles_of_owner", self.simple.n, self._counting.sum_type)
-            self._counting.run(log, "owner", {"found": owned})
-            sums = np.concatenate([[0], np.cumsum(owned.read().astype(np.int64))])
-            fills = rows.fills
-        first = 0
-        while first < self.simple.n and sums[first] < sums[-1]:
-            end = int(np.searchsorted(sums, sums[first] + size, side="right")) - 1
-            end = min(max(end, first + 1), self.simple.n)
-            count = int(sums[end] - sums[first])
-            if count:
-                with self._turn(), rows.alone:
-                    if rows.fills != fills:
-                        raise InvalidArgumentError(
-                            "another run with prepare=True has turned the graph's edges anew since "
-                            "the block before, so that owners are others; ask for blocks again."
-                        )
-                    block = self._listed(SweepLog(), count, self._counting.run_owners, first, end)
-                yield block
-            first = end
+        with self._turn(), counting.filled(log) as fills:
+            sums = counting.sums_of_owners(log)
+        for first, end, count in ranges_of(sums, size):
+            with self._turn(), counting.rows.alone:
+                if counting.rows.fills != fills:
+                    raise InvalidArgumentError(
+                        "another run with prepare=True has turned the graph's edges anew since "
+                        "the block before, so that owners are others; ask for blocks again."
+                    )
+                run = partial(counting.run_owners, first, end)
+                block = counting.listed(SweepLog(), count, run)
+            yield block
 
     def _verify(self, result: TrianglesResult, per: Per) -> None:
-        """Count again in another way.
-
-        Raises
-        ------
-        VerificationError
-            If that gives something else.
-        """
+        """Count again in another way, which raises VerificationError if that is not the same."""
         other = Bitmap() if isinstance(self.config.intersect, Search) else Search()
         config = TrianglesConfig(intersect=other, order="degree")
-        again = Triangles(
-            self._searched.as_graph() if self._searched.in_blocks else self.simple,
-            config=config,
-            device=self.device,
-        )
+        simple = self._searched.as_graph() if self._searched.in_blocks else self.simple
+        again = Triangles(simple, config=config, device=self.device)
         found = again.run("edge" if per != "vertex" else "vertex")
-        if found.count != result.count:
-            raise VerificationError(
-                f"{result.count} triangles were found, but {found.count} in another way."
-            )
-        values, expected = result.values, found.values
-        if per == "list":
-            wrong = (
-                values is None
-                or not are_triangles(values, again.simple)
-                or len(np.unique(values, axis=0)) != found.count
-            )
-        elif per == "total" or values is None or expected is None:
-            wrong = False
-        else:
-            if per == "edge":
-                expected = as_stored(expected, self.simple, self.graph)
-            wrong = not np.array_equal(values, expected)
-        if wrong:
-            raise VerificationError(f"the triangles per {per} are not those found in another way.")
+        result.check(found, per, simple, self.graph)
 
 
 def _nothing(per: str, graph: Graph) -> NDArray[Any]:

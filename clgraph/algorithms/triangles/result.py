@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from clgraph.algorithms.triangles.simple import are_triangles, as_stored
 from clgraph.engine.estimates import Estimated
+from clgraph.errors import VerificationError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.engine.sweeps import SweepLog
+    from clgraph.graph import Graph
 
 __all__ = ["TrianglesResult", "TrianglesStats", "Work"]
 
@@ -108,6 +113,29 @@ class TrianglesResult:
         self.count = count
         self.values = values
         self.stats = stats
+
+    def check(self, other: TrianglesResult, per: str, simple: Graph, graph: Graph) -> None:
+        """Raise VerificationError if values asked for by ``per`` are not as in another result.
+
+        That is by vertex, or by stored edge of `simple`, which is what `graph` was made into.
+        """
+        if self.count != other.count:
+            raise VerificationError(
+                f"{self.count} triangles were found, but {other.count} in another way."
+            )
+        if per == "total":
+            return
+        values, expected = self.values, other.values
+        if values is None or expected is None:
+            same = False
+        elif per == "list":
+            same = are_triangles(values, simple) and len(np.unique(values, axis=0)) == other.count
+        else:
+            if per == "edge":
+                expected = as_stored(expected, simple, graph)
+            same = np.array_equal(values, expected)
+        if not same:
+            raise VerificationError(f"the triangles per {per} are not those found in another way.")
 
     def __repr__(self) -> str:
         """Report how many triangles there are."""

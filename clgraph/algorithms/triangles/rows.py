@@ -114,7 +114,7 @@ class RowCounting(Counting):
         return total // 3 if per == "edge" else total
 
     def of_vertices(self, log: SweepLog) -> tuple[int, NDArray[np.int64]]:
-        """Count the triangles of each vertex, and all."""
+        """Count all triangles, and those of each vertex."""
         if not self._sums:
             self._sums = tuple(
                 self.memory.allocate(name, self.rows.n, self.sum_type)
@@ -122,10 +122,15 @@ class RowCounting(Counting):
             )
         found, spare = self._sums
         if self._zeros is not found:
-            event = found.clear()
-            log.add(event, event, name="clear triangles_of_vertex")
+            log.add(found.clear(), name="clear triangles_of_vertex")
         self._zeros = None
         count = self.run(log, "vertex", {"spare": spare, "found": found})
         values = found.read().astype(np.int64)
         self._sums, self._zeros = (spare, found), spare
         return count, values // 2 if self._twice else values
+
+    def of_edges(self, log: SweepLog) -> tuple[int, NDArray[np.uint32]]:
+        """Count all triangles, and those of each stored edge."""
+        supports = self.array("supports", self.rows.m, np.uint32)
+        count = self.run(log, "edge", {"found": supports})
+        return count, supports.read()

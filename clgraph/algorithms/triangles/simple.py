@@ -8,18 +8,18 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import TrianglesConfig, resolve
 from clgraph.algorithms.triangles.orient import faults
-from clgraph.engine.blocks import BlockRows, rows_of
+from clgraph.engine.blocks import rows_of
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import Graph, from_edges
 from clgraph.graph.csr import row_ids
-from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
+    from clgraph.engine.blocks import BlockRows
 
 __all__ = ["are_triangles", "as_stored", "check_simple", "cleaned", "simple_graph"]
 
@@ -63,15 +63,7 @@ def check_simple(
         )
     if graph.m:
         rows_of(graph, device, progress)
-        traits = device.traits
-        config = resolve(
-            TrianglesConfig(),
-            traits,
-            m=graph.m,
-            max_degree=graph.max_degree,
-            group_size=group_size(traits),
-            rows="blocks" if isinstance(graph, BlockRows) else "csr",
-        )
+        config = resolve(TrianglesConfig(), device.traits, graph)
         loops, repeats = faults(graph, device, config, SweepLog())
         if loops or repeats:
             raise InvalidGraphError(

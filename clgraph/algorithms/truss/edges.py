@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from clgraph.algorithms.truss.peeling import STATE_BYTES, copy
 from clgraph.device import Mirror, load
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper
-from clgraph.primitives import group_size
 from clgraph.primitives.stages import Scan
 
 if TYPE_CHECKING:
@@ -97,15 +95,9 @@ class Edges:
     ) -> None:
         self.graph, self.count = graph, graph.m // 2
         self._device, self._memory = device, memory
-        traits = device.traits
         # Rows that are not sorted yet have to be.
-        config = resolve(
-            TrianglesConfig(order="degree" if isinstance(graph, HeldRows) else None),
-            traits,
-            m=graph.m,
-            max_degree=graph.max_degree,
-            group_size=group_size(traits),
-        )
+        order = TrianglesConfig(order="degree" if isinstance(graph, HeldRows) else None)
+        config = resolve(order, device.traits, graph)
         self._turned = turned = Orientation.of(graph, config, device, progress)
         self._counting: RowCounting | OwnerCounting
         if isinstance(config.intersect, Merge) and config.intersect.by_row:
@@ -156,8 +148,7 @@ class Edges:
     @property
     def source_hash(self) -> str:
         """Hash of the rendered sources that counted; empty before the first count."""
-        hashes = sorted(self._counting.source_hashes)
-        return hashlib.sha256("".join(hashes).encode()).hexdigest() if hashes else ""
+        return self._counting.source_hash
 
     def _array(self, name: str, count: int) -> Allocation:
         """Give the array that an earlier run took, if it is of the size, or a new one."""
@@ -192,12 +183,9 @@ class Edges:
             if not self.triangles:
                 self._filled = turned.fills  # nothing has ever been written to supports
                 return
-        if anew or not turned.ready:
-            turned.ready = False
-            turned.fill(log)
+        turned.fill(log, anew=anew)
         self._scan.enqueue(log, turned.outs, self.graph.n, self._firsts)
-        event = self._placed.clear()
-        log.add(event, event)
+        log.add(self._placed.clear())
         self._counting.enqueue(log, "edge", {"found": self._placed})
         name = "gather"
         gathered: tuple[Argument, ...] = (*self._rows, self._placed, self.supports)
@@ -265,8 +253,7 @@ class Edges:
         """Enqueue what counts the edges of so many triangles at least, row by row."""
         vertices = self.graph.n + 1
         degrees, begins = (self._array(f"kept_{each}", vertices) for each in ("degrees", "begins"))
-        event = degrees.clear()
-        log.add(event, event)
+        log.add(degrees.clear())
         wanted = (self._turned.rows, self._turned.vertices, self.supports, np.uint32(least))
         self._sweeper.launch(log, self._kernels["tally"], *self._rows, *wanted, degrees)
         self._tallied = self._scan.enqueue(log, degrees, vertices, begins)

@@ -3,63 +3,35 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clgraph.algorithms.triangles.orient import BUCKETS
 from clgraph.algorithms.truss.narrowing import FEW_TRIANGLES, SHARES, Narrowing, Supports
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
-from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected
+from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, Found, bisected
 from clgraph.algorithms.truss.shape import lists_claimed
 from clgraph.algorithms.truss.tightening import Tightening
 from clgraph.device.hardware.measured import TIGHTENED
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.resident import wide_offsets
-from clgraph.engine.sweeps import SweepLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from clgraph.algorithms.truss.config import TrussConfig
     from clgraph.algorithms.truss.edges import Edges
     from clgraph.algorithms.truss.incidence import Incidence
-    from clgraph.algorithms.truss.lending import Lender
-    from clgraph.device import Device, Memory
-    from clgraph.device.memory.allocation import Progress
+    from clgraph.algorithms.truss.searching import Asked
+    from clgraph.device import Allocation, Device, Memory
+    from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Found", "Greatest"]
+__all__ = ["Greatest"]
 
 # Of a tightened bound: h-indices of six rounds gave 24 where 22 was true, and 39 where 36 was.
 SLACK = 1 / 8
-
-
-class Found(NamedTuple):
-    """What a run found.
-
-    Attributes
-    ----------
-    max_k : int or None
-        The greatest k, where that was asked for.
-    left : int
-        Edges of the truss, or all.
-    read : callable
-        Gives the numbers or the mask.
-    peeled, probes
-        What peeled, and each k that a search tried, with whether there is such a truss.
-    method : str
-        How triangles were known.
-    """
-
-    max_k: int | None
-    left: int
-    read: Callable[[], NDArray[Any]]
-    peeled: Sequence[Peeled] = ()
-    probes: Sequence[tuple[int, bool]] = ()
-    method: str = ""
 
 
 class Greatest:
@@ -80,12 +52,17 @@ class Greatest:
         Where.
     memory : Memory
         What to allocate from.
-    results : Lender
-        Lends an array of uint32 [m] of the graph to each result.
+    results : callable
+        Gives an array of uint32 [m] of the graph that no result has.
     """
 
     def __init__(
-        self, config: TrussConfig, edges: Edges, device: Device, memory: Memory, results: Lender
+        self,
+        config: TrussConfig,
+        edges: Edges,
+        device: Device,
+        memory: Memory,
+        results: Callable[[], Allocation],
     ) -> None:
         self._config, self._edges = config, edges
         self._device, self._memory, self._results = device, memory, results
@@ -110,16 +87,10 @@ class Greatest:
         """Hash of what peels; empty before it has."""
         return "" if self._peeling is None else self._peeling.source_hash
 
-    def run(
-        self,
-        log: SweepLog,
-        parts: dict[str, SweepLog],
-        simple: Graph,
-        progress: Progress | None,
-    ) -> Found | None:
+    def run(self, asked: Asked, simple: Graph) -> Found | None:
         """Search; None where a smaller graph would not pay, or its lists do not fit."""
         whole, most = self._edges, simple.max_degree + 1
-        buckets = whole.bucketed(log)
+        buckets = whole.bucketed(asked.log)
         # The host reads them while triangles are being listed.
         copying = buckets.enqueue()
 
@@ -140,13 +111,12 @@ class Greatest:
             k = min(supports.least(edges_most), self.most())
             if k == LEAST_K or supports.kept(k) > edges_most:
                 continue
-            parts["narrow"] = SweepLog()
-            edges, bound = self._narrowing.run(parts["narrow"], supports, k, self.most())
-            log.add_all(parts["narrow"])
+            with asked.part("narrow") as part:
+                edges, bound = self._narrowing.run(part, supports, k, self.most())
             if edges is not None:
                 if not edges.may_list(claimed=self._claimed):
                     return None
-                found = self._searched(log, parts, edges, (k - 1, bound), simple, progress)
+                found = self._searched(asked, edges, (k - 1, bound), simple)
                 if found is not None:
                     return found
             self._bound(k - 1)
@@ -175,23 +145,14 @@ class Greatest:
         self._most = lambda: most
 
     def _searched(
-        self,
-        log: SweepLog,
-        parts: dict[str, SweepLog],
-        edges: Edges,
-        bounds: tuple[int, int],
-        simple: Graph,
-        progress: Progress | None,
+        self, asked: Asked, edges: Edges, bounds: tuple[int, int], simple: Graph
     ) -> Found | None:
         """List the triangles of a smaller graph and bisect; None where it has no such truss."""
-        parts["list"] = SweepLog()
-        incidence = edges.lists(parts["list"], claimed=self._claimed)
-        log.add_all(parts["list"])
-        peeling = self._peeling
-        if peeling is None or (peeling.items, peeling.incidence.total) != (
-            edges.count,
-            incidence.total,
-        ):
+        log, progress, peeling = asked.log, asked.progress, self._peeling
+        with asked.part("list") as part:
+            incidence = edges.lists(part, claimed=self._claimed)
+        shape = edges.count, incidence.total
+        if peeling is None or (peeling.items, peeling.incidence.total) != shape:
             self._peeling = None  # gives its memory back before the next takes some
             peeling = Peeling(
                 self._config, self._device, self._memory, edges.count, incidence, ABOVE - 1
@@ -204,29 +165,18 @@ class Greatest:
             k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, progress)
             peeled = [one for _, one in tried]
         else:
-            peeled = [
-                peeling.run(
-                    log,
-                    edges.supports,
-                    left=peeling.items,
-                    levels=(low + 1 - ABOVE, NO_LEVEL),
-                    progress=progress,
-                )
-            ]
-            k = numbers = peeled[0].level + ABOVE - 1
+            levels = low + 1 - ABOVE, NO_LEVEL
+            found = peeling.run(
+                log, edges.supports, left=peeling.items, levels=levels, progress=progress
+            )
+            peeled, k = [found], found.level + ABOVE - 1
+            numbers = k
         if k == low:
             return None
-        marks = self._results.lend()
-        event = marks.array.clear()
-        log.add(event, event)
-        edges.mark(log, peeling.numbers, numbers, simple, marks.array)
+        marks = self._results()
+        log.add(marks.clear())
+        edges.mark(log, peeling.numbers, numbers, simple, marks)
         if numbers:
             left = peeling.removed_at(k + 1 - ABOVE, peeled[0])
-        return Found(
-            k,
-            left,
-            lambda: marks.read() != 0,
-            peeled,
-            [(each, one.left > 0) for each, one in tried],
-            incidence.kind,
-        )
+        probes = [(each, one.left > 0) for each, one in tried]
+        return Found(k, left, lambda: marks.read() != 0, peeled, probes, incidence.kind)

@@ -147,7 +147,7 @@ def copy(log: SweepLog, device: Device, source: Allocation, target: Allocation) 
         source.buffer,
         byte_count=min(source.size_bytes, target.size_bytes),
     )
-    log.add(event, event)
+    log.add(event)
 
 
 class Peeling:
@@ -277,8 +277,7 @@ class Peeling:
         """Enqueue what puts all items back, with such counts, for whoever does not run."""
         copy(log, self.device, counts, self.counts)
         for array in (self.status, self.numbers):
-            event = array.clear()
-            log.add(event, event)
+            log.add(array.clear())
         if self.incidence.reset:
             self.incidence.reset(log)
 
@@ -322,8 +321,7 @@ class Peeling:
             if callable(initial):
                 initial()
                 if self._claims is not None:  # a run that begins anew forgets them by itself
-                    event = self._claims.clear()
-                    log.add(event, event)
+                    log.add(self._claims.clear())
             elif self.incidence.reset:
                 self.incidence.reset(log)
             if not self._settled:

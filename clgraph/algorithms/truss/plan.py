@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.algorithms.triangles.simple import as_stored, simple_graph
 from clgraph.algorithms.truss.config import TrussConfig
-from clgraph.algorithms.truss.edges import Edges
-from clgraph.algorithms.truss.greatest import Found, Greatest
-from clgraph.algorithms.truss.lending import Lender
-from clgraph.algorithms.truss.peeling import Peeled, Peeling
+from clgraph.algorithms.truss.finding import Trusses
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
-from clgraph.algorithms.truss.searching import ABOVE, LEAST_K, bisected, raised, truss_order
-from clgraph.algorithms.truss.shape import lists_claimed
-from clgraph.device.hardware.measured import BISECTED_TRIANGLES
+from clgraph.algorithms.truss.searching import ABOVE, Asked, Found, truss_order
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
-from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
@@ -36,11 +27,6 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["Truss"]
-
-
-def _parts() -> dict[str, SweepLog]:
-    """Give what notes each part of what is prepared."""
-    return {name: SweepLog() for name in ("count", "narrow", "list")}
 
 
 @documented(Triangles)
@@ -96,19 +82,15 @@ class Truss(Plan):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(as_graph(graph), device)
-        self._ordered = ordered
         self.config = TrussConfig.of(config)
         self.method = ""
-        self._peeling: Peeling | None = None
-        self._listed_fills = -1  # of the edges, whose triangles are listed
-        self._greatest: Greatest | None = None
         self._before = self.device.ledger.used_bytes
         self.simple = simple_graph(self.graph, self.device, clean=clean, progress=progress)
-        drifts = lists_claimed(self.config, self.device.traits, self.simple.max_degree)
-        self._claimed = drifts and not ordered
-        self._results = Lender(self._memory, "truss_numbers", self.simple.m, np.uint32)
+        results = partial(self._result_memory.take, "truss_numbers", self.simple.m, np.uint32)
+        self._trusses: Trusses | None = None
         if self.simple.m:
-            self._edges = Edges(self.simple, self.device, self._memory, progress)
+            what = (self.simple, self.config, self.device, self._memory, results)
+            self._trusses = Trusses(*what, ordered=ordered, progress=progress)
 
     def run(
         self,
@@ -158,21 +140,21 @@ class Truss(Plan):
                 raise InvalidArgumentError(
                     f"k={k} and greatest=True are two wishes; leave one out."
                 )
-        log, parts = SweepLog(), _parts()
+        asked, trusses = Asked(k, greatest, progress), self._trusses
         with self._turn() as turn:
-            found = self._run(log, parts, k, greatest=greatest, prepare=prepare, told=progress)
+            found = self._found(asked, prepare=prepare)
             self.device_bytes = self.device.ledger.used_bytes - self._before
         report_progress(progress, 1, 1, "peeling")
         stats = PeelingStats(
-            log,
-            parts,
+            asked.log,
+            asked.parts,
             turn.total_ms,
             peeled=found.peeled,
             above=ABOVE,
             method=self.method,
             config=self.config.as_dict(),
             device_bytes=self.device_bytes,
-            triangles=self._edges.triangles if self.simple.m else 0,
+            triangles=trusses.edges.triangles if trusses else 0,
             probes=found.probes,
         )
         which = found.max_k if greatest else k
@@ -211,187 +193,18 @@ class Truss(Plan):
 
     def _spread(self, name: str) -> Allocation | None:
         """Bring what peeling noted of edges to both places of each; None without triangles."""
-        with self._turn(), self._edges.alone if self.simple.m else nullcontext():
-            if self._peeling is None or self.method == "none":
-                return None
-            if self._listed_fills != self._edges.fills:  # another plan has numbered edges anew
-                anew = SweepLog(), _parts(), None
-                self._run(*anew, greatest=False, prepare=False, told=None)
-            values = getattr(self._peeling, name)
-            if values is None:
-                return None
-            log = SweepLog()
-            held = self._memory.allocate(name, self.simple.m, np.uint32)
-            self._edges.spread(log, values, held)
-            log.wait()
-            return held
+        with self._turn():
+            return self._trusses.spread(name) if self._trusses else None
 
-    def _run(
-        self,
-        log: SweepLog,
-        parts: dict[str, SweepLog],
-        k: int | None,
-        *,
-        greatest: bool,
-        **options: Any,
-    ) -> Found:
-        if not self.simple.m:
-            kind = np.uint32 if k is None and not greatest else np.bool_
-            return Found(0 if k is None else None, 0, partial(np.zeros, self.graph.m, kind))
-        with self._edges.alone:
-            found = self._found(log, parts, k, greatest=greatest, **options)
-            log.wait()
-            self._edges.finish()
-        built = (each.source_hash for each in (self._peeling, self._greatest, self._edges) if each)
-        self.source_hash = next(filter(None, built), "")  # of what peels, if anything did
-        return found
-
-    def _found(
-        self,
-        log: SweepLog,
-        parts: dict[str, SweepLog],
-        k: int | None,
-        *,
-        greatest: bool,
-        prepare: bool,
-        told: Progress | None,
-    ) -> Found:
-        """Find what was asked for in a graph with edges."""
-        edges, simple = self._edges, self.simple
-        if prepare or edges.stale:
-            edges.fill(parts["count"], anew=prepare, counted=greatest)
-            log.add_all(parts["count"])
-        if greatest and not edges.bare and Greatest.may_run(self.config, simple):
-            if self._greatest is None:
-                self._greatest = Greatest(
-                    self.config, edges, self.device, self._memory, self._results
-                )
-            smaller = self._greatest.run(log, parts, simple, told)
-            if smaller is not None:
-                self.method = smaller.method
-                return smaller._replace(read=self._stored(smaller.read))
-        peeling = self._listed(log, parts)
-        if peeling is None:
-            left = edges.count if k is None or k == LEAST_K else 0
-            value = np.uint32(LEAST_K) if k is None and not greatest else np.bool_(left)
-            read = partial(np.full, simple.m, value)
-            return Found(LEAST_K if k is None else None, left, self._stored(read))
-        if k is None and not (greatest and self._bisects()):
-            return self._all(log, peeling, greatest=greatest, told=told)
-        held = self._results.lend()
-        peeled: list[Peeled] = []
-        probes: list[tuple[int, bool]] = []
-        max_k = None
-        if k is None:
-            searched = self._greatest
-            bounds = LEAST_K, simple.max_degree + 1 if searched is None else searched.most()
-            max_k, left, tried = bisected(log, peeling, edges.supports, self._memory, bounds, told)
-            peeled = [one for _, one in tried]
-            probes = [(each, one.left > 0) for each, one in tried]
+    def _found(self, asked: Asked, *, prepare: bool) -> Found:
+        """Find what is asked for, by stored edge of the graph that was given."""
+        trusses, kind = self._trusses, np.uint32 if asked.numbers else np.bool_
+        if trusses is None:
+            found = Found(None if asked.k else 0, 0, partial(np.zeros, 0, kind))
         else:
-            left = self._one(log, peeling, k, peeled, told)
-        if not left:
-            return Found(max_k, 0, partial(np.zeros, self.graph.m, np.bool_), peeled, probes)
-        edges.spread(log, peeling.numbers, held.array)
-        # Who is left has got no number.
-        return Found(max_k, left, self._stored(lambda: held.read() == 0), peeled, probes)
-
-    def _all(
-        self, log: SweepLog, peeling: Peeling, *, greatest: bool, told: Progress | None
-    ) -> Found:
-        """Find the numbers of all edges, or from them which edges have the greatest."""
-        edges = self._edges
-        held = self._results.lend()
-        then = partial(edges.spread, values=peeling.numbers, target=held.array)
-        bounds = None
-        if greatest and self._greatest is not None:
-            bounds = self._greatest.bounds(log, peeling.incidence)
-        max_k, left, tried = raised(
-            log, peeling, edges.supports, bounds=bounds, then=then, progress=told
-        )
-        peeled = [one for _, one in tried]
-        if not greatest:
-            return Found(max_k, edges.count, self._stored(held.read), peeled)
-        wanted = 0 if left else max_k  # who is left has got no number
-        count = left or peeling.removed_at(max_k + 1 - ABOVE, peeled[-1])
-        probes = [(k, k <= max_k) for k, _ in tried] if bounds else []
-        return Found(max_k, count, self._stored(lambda: held.read() == wanted), peeled, probes)
-
-    def _stored(self, read: Callable[[], NDArray[Any]]) -> Callable[[], NDArray[Any]]:
-        """Give what reads by stored edge of the graph what is read by that of the simple one."""
-        return lambda: as_stored(read(), self.simple, self.graph)
-
-    def _bisects(self) -> bool:
-        """Whether the greatest k is bisected for, rather than found with all numbers."""
-        if self.config.search is None:
-            return self._edges.triangles >= BISECTED_TRIANGLES.on(self.device.traits)
-        return self.config.search == "bisection"
-
-    def _listed(self, log: SweepLog, parts: dict[str, SweepLog]) -> Peeling | None:
-        """Give what peels, triangles listed; None where there are none."""
-        edges, held = self._edges, self._peeling
-        if not edges.triangles:
-            log.wait()  # how much room lists need has to be known, but only once
-            edges.finish()
-        if not edges.triangles:
-            self.method = "none"
-            return None
-        if held is not None and self._listed_fills == edges.fills:
-            self.method = held.incidence.kind
-            return held
-        wanted, claimed = self.config.triangles, self._claimed
-        if held is not None:
-            lists = held.incidence.kind == "lists"
-        else:
-            lists = wanted == "lists" or (wanted is None and edges.may_list(claimed=claimed))
-        if lists and not edges.may_number():
-            raise DeviceMemoryError(
-                f"lists of {edges.triangles} triangles cannot be numbered with 32 bits; use "
-                "triangles='rows'."
-            )
-        self._listed_fills = -1
-        listing = parts["list"] = SweepLog()
-        incidence = edges.lists(listing, claimed=claimed) if lists else edges.rows(listing)
-        log.add_all(listing)
-        self.method = incidence.kind
-        if held is None:
-            held = Peeling(
-                self.config,
-                self.device,
-                self._memory,
-                edges.count,
-                incidence,
-                ABOVE - 1,
-                ordered=self._ordered,
-            )
-        held.incidence = incidence
-        self._peeling, self._listed_fills = held, edges.fills
-        return held
-
-    def _one(
-        self,
-        log: SweepLog,
-        peeling: Peeling,
-        k: int,
-        peeled: list[Peeled],
-        progress: Progress | None,
-    ) -> int:
-        """Peel down to one truss; give its edges."""
-        if k == LEAST_K:
-            peeling.begin(log, self._edges.supports)
-            return peeling.items
-        if k > self.simple.max_degree + 1:
-            return 0
-        peeled.append(
-            peeling.run(
-                log,
-                self._edges.supports,
-                left=peeling.items,
-                levels=(k - ABOVE, k - ABOVE),
-                progress=progress,
-            )
-        )
-        return peeled[-1].left
+            found = trusses.find(asked, prepare=prepare)
+            self.method, self.source_hash = found.method, trusses.source_hash
+        return found._replace(read=lambda: as_stored(found.read(), self.simple, self.graph))
 
     def _verify(self, result: TrussResult, k: int | None, *, greatest: bool) -> None:
         """Find the same by counting all supports anew, or by subtraction where that was done.

@@ -1,33 +1,97 @@
-"""Which k is asked for, and the greatest that there is a truss for, by bisection."""
+"""Which k is asked for and what a run found, and the greatest k, by raising it or by bisection."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Following, copy
+from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.truss.peeling import Peeled, Peeling
     from clgraph.device import Allocation, Memory
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["ABOVE", "LEAST_K", "bisected", "raised", "truss_order"]
+__all__ = ["ABOVE", "LEAST_K", "Asked", "Found", "bisected", "raised", "truss_order"]
 
 LEAST_K = 2  # of a truss: every edge is in the 2-truss
 # Items with at most k - 3 triangles are not in the k-truss: level 0 is k = 3.
 ABOVE = 3
 LOWERED = 3 / 4  # a guess after one that has no truss, which few rounds tell
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run is to find, and where it notes what it launches.
+
+    Attributes
+    ----------
+    k : int, optional
+        Which truss.
+    greatest : bool
+        Whether the one of the greatest k; default without `k` are the numbers of all edges.
+    progress : callable or True, optional
+        Called with how many edges have gone.
+    log : SweepLog
+        All launches.
+    parts : dict of SweepLog
+        Those of each part of what is prepared.
+    """
+
+    k: int | None = None
+    greatest: bool = False
+    progress: Progress | None = None
+    log: SweepLog = field(default_factory=SweepLog)
+    parts: dict[str, SweepLog] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> bool:
+        """Whether the numbers of all edges are wanted."""
+        return self.k is None and not self.greatest
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[SweepLog]:
+        """Give what notes the launches of a part, last of those of its name."""
+        part = self.parts[name] = SweepLog()
+        yield part
+        self.log.add_all(part)
+
+
+class Found(NamedTuple):
+    """What a run found.
+
+    Attributes
+    ----------
+    max_k : int or None
+        The greatest k, where that was asked for.
+    left : int
+        Edges of the truss, or all.
+    read : callable
+        Gives the numbers or the mask.
+    peeled, probes
+        What peeled, and each k that a search tried, with whether there is such a truss.
+    method : str
+        How triangles were known.
+    """
+
+    max_k: int | None
+    left: int
+    read: Callable[[], NDArray[Any]]
+    peeled: Sequence[Peeled] = ()
+    probes: Sequence[tuple[int, bool]] = ()
+    method: str = ""
 
 
 def truss_order(k: Any) -> int:

@@ -158,11 +158,11 @@ def test_set_point_changes_within_a_search(device):
     """sssp-self-tuning checklist 19: a running search takes it over in its next step."""
     graph = weighted(cg.generate.grid2d(60, 60), np.int32, 1, 90)
     plan = cg.SSSP(graph, config=tuned("host", 100), device=device)
-    control = plan._host_control
+    control = plan._tuned.control
     turned = []
 
-    def changing():
-        search = control()
+    def changing(*given):
+        search = control(*given)
         turn = search._control.turn
 
         def counted(counts):
@@ -174,7 +174,7 @@ def test_set_point_changes_within_a_search(device):
         search._control = _Wrapped(search._control, counted)
         return search
 
-    plan._host_control = changing
+    plan._tuned.control = changing
     result = plan.run(1830)
     check_paths(graph, 1830, result)
     assert turned[:20] == [100.0] * 20

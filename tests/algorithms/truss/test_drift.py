@@ -185,11 +185,11 @@ def test_each_triangle_is_taken_off_once(device):
         plan.run()
         log = SweepLog()
         places = plan._memory.allocate("places", graph.m, np.uint32)
-        plan._edges.spread(log, None, places)
+        plan._trusses.edges.spread(log, None, places)
         log.wait()
         numbers = places.read()
-        supports = plan._edges.supports.read()[:-1]
-        peels, sources = plan._peeling, np.repeat(np.arange(graph.n), graph.degrees)
+        supports = plan._trusses.edges.supports.read()[:-1]
+        peels, sources = plan._trusses.peeling, np.repeat(np.arange(graph.n), graph.degrees)
         for share in (0.02, 0.3, 0.8):
             batch = np.flatnonzero(rng.random(graph.m) < share / 2)
             counts = supports + np.uint32(1000)
@@ -223,7 +223,8 @@ def test_graphs_of_long_rows_do_not_drift(graph, of_trusses, of_cores, pocl, mon
         for asked, expected in ((None, drift), (0, 0), (5, 5)):
             plan = kind(graph, config=config(drift=asked), device=pocl, clean=True)
             plan.run()
-            assert plan._peeling.drift == expected
+            peels = plan._peeling if kind is cg.Cores else plan._trusses.peeling
+            assert peels.drift == expected
 
 
 def test_who_cannot_drift(pocl):
@@ -236,10 +237,10 @@ def test_who_cannot_drift(pocl):
     for config, drift in (("rows", 0), ("iterative", 0), (None, 0), (cg.TrussConfig(drift=5), 5)):
         plan = cg.Truss(graph, config=config, device=pocl)
         plan.run()
-        assert plan._peeling.drift == drift
+        assert plan._trusses.peeling.drift == drift
     ordered = cg.Truss(graph, config=cg.TrussConfig(drift=5), device=pocl, ordered=True)
     ordered.run()
-    assert ordered._peeling.drift == 0
+    assert ordered._trusses.peeling.drift == 0
 
 
 @on_both
@@ -305,5 +306,5 @@ def test_without_triangles_nothing_is_searched_for(device):
     found = plan.run(greatest=True, prepare=True)
     assert found.max_k == numbers.max_k == 2
     assert found.mask.all()
-    if plan._edges.bare:
+    if plan._trusses.edges.bare:
         assert found.stats.launches == numbers.stats.launches

@@ -134,17 +134,17 @@ def test_tightened_bounds(device):
     for make in (hub_and_cliques, GRAPHS["random"], GRAPHS["clique"], GRAPHS["kron"]):
         plan = cg.Truss(make(), config="lists", device=device, clean=True)
         max_k = plan.run().max_k
-        begins, sides = (each.read() for each in plan._peeling.incidence.arguments)
-        supports = plan._edges.supports.read()[:-1].astype(int)
+        begins, sides = (each.read() for each in plan._trusses.peeling.incidence.arguments)
+        supports = plan._trusses.edges.supports.read()[:-1].astype(int)
         others = supports[sides.reshape(-1, 2)[: begins[-1]]].min(axis=1)
         rows = np.split(others, begins[1:-1])
         first = [(np.sort(row)[::-1] >= np.arange(1, len(row) + 1)).sum() for row in rows]
-        tightening = Tightening(device, plan._memory, plan._edges.count)
+        tightening = Tightening(device, plan._memory, plan._trusses.edges.count)
         for most in (4, max_k, 3 * max_k):
-            given = (plan._edges.supports, plan._peeling.incidence, most)
+            given = (plan._trusses.edges.supports, plan._trusses.peeling.incidence, most)
             bound = tightening.run(SweepLog(), *given)
             found = tightening._bounds.read()
-            assert (found + 2 >= plan._peeling.numbers.read()).all()
+            assert (found + 2 >= plan._trusses.peeling.numbers.read()).all()
             looked_at = supports >= max(most // 4, 1)
             np.testing.assert_array_equal(found[~looked_at], supports[~looked_at])
             assert (found[looked_at] <= np.maximum(first, most // 4)[looked_at]).all()
@@ -187,11 +187,11 @@ def test_whatever_is_guessed_first(device):
     top = int(numbers.max())
     for guess in range(2, top + 4):
         for most in {max(guess, top), max(guess, top) + 3}:
-            given = (SweepLog(), plan._peeling, plan._edges.supports)
+            given = (SweepLog(), plan._trusses.peeling, plan._trusses.edges.supports)
             told: list[SweepLog] = []
             k, left, tried = raised(*given, bounds=(guess, most), then=told.append)
             assert (k, len(told)) == (top, 1)
-            count = left or plan._peeling.removed_at(top - 2, tried[-1][1])
+            count = left or plan._trusses.peeling.removed_at(top - 2, tried[-1][1])
             assert 2 * count == (numbers == top).sum()
 
 
@@ -222,10 +222,11 @@ def test_results_that_are_kept_are_nobody_elses(device):
         strict=True,
     ):
         np.testing.assert_array_equal(found.numbers if found.k is None else found.mask, expected)
-    held = plan._results.lend().array
-    assert plan._results.lend().array is held  # which nobody has any more
-    lent = plan._results.lend()
-    assert plan._results.lend().array is not lent.array
+    results = plan._trusses._results
+    token = results().token
+    assert results().token is token  # of what nobody has any more
+    lent = results()
+    assert results().token is not lent.token
 
 
 def test_greatest_trusses_that_are_kept_are_nobody_elses(pocl, monkeypatch):
@@ -249,7 +250,7 @@ def test_a_graph_without_triangles_takes_one_launch(device):
         found = plan.run(prepare=True)
         assert (found.stats.launches, found.max_k, (found.numbers == 2).all()) == (1, 2, True)
         assert plan.run(greatest=True, prepare=True).mask.all()
-    assert not plan._edges.supports.read().any()
+    assert not plan._trusses.edges.supports.read().any()
 
 
 @on_both
@@ -261,7 +262,7 @@ def test_what_follows_is_enqueued_ahead(paused, device, monkeypatch):
     plan = cg.Truss(hub_and_cliques(), device=device)
     numbers = truss_numbers_of(plan.simple)
     plan.run()
-    plan._peeling.ahead = True
+    plan._trusses.peeling.ahead = True
     for _ in range(2):
         found = plan.run()
         np.testing.assert_array_equal(found.numbers, numbers)
@@ -325,7 +326,7 @@ def test_counting_by_bucket_may_be_broken_off(launched, pocl, monkeypatch):
     plan = cg.Truss(GRAPHS["clique"](), device=pocl, clean=True)
     wanted = cg.Truss(plan.simple, device=pocl).run(greatest=True, prepare=True)
     plan.run()
-    edges = plan._edges
+    edges = plan._trusses.edges
     launch = edges._sweeper.launch
 
     def broken_off(log, kernel, *args):
@@ -342,4 +343,4 @@ def test_counting_by_bucket_may_be_broken_off(launched, pocl, monkeypatch):
     buckets = edges.histogram(SweepLog())
     again = cg.Truss(plan.simple, device=pocl)
     again.run()
-    np.testing.assert_array_equal(buckets, again._edges.histogram(SweepLog()))
+    np.testing.assert_array_equal(buckets, again._trusses.edges.histogram(SweepLog()))

@@ -133,15 +133,15 @@ def engine(graph, way, device):
     plan.run()
     log = SweepLog()
     places = plan._memory.allocate("places", graph.m, np.uint32)
-    plan._edges.spread(log, None, places)
+    plan._trusses.edges.spread(log, None, places)
     log.wait()
     return plan, places.read()
 
 
 def after_a_batch(plan, numbers, batch):
     """What is left of counts of 1000 more than the supports once a batch of places has gone."""
-    peeling, graph = plan._peeling, plan.simple
-    supports = plan._edges.supports.read()[:-1]
+    peeling, graph = plan._trusses.peeling, plan.simple
+    supports = plan._trusses.edges.supports.read()[:-1]
     counts = supports.copy() + np.uint32(1000)
     counts[numbers[batch]] = 1
     given = plan._memory.upload("given", np.append(counts, np.uint32(0)))
@@ -189,7 +189,7 @@ def test_a_random_batch_leaves_what_a_recount_gives(way, device):
         back = dict(zip(zip(sources, targets, strict=True), numbers, strict=True))
         assert all(back[v, u] == n for (u, v), n in back.items())
         assert len(set(numbers.tolist())) == graph.m // 2
-        supports = plan._edges.supports.read()[:-1]
+        supports = plan._trusses.edges.supports.read()[:-1]
         np.testing.assert_array_equal(supports[numbers], supports_without(graph, []))
         for share in (0.02, 0.3, 0.8):
             batch = np.flatnonzero(rng.random(graph.m) < share / 2)
@@ -205,7 +205,8 @@ def test_rows_lose_their_edges_and_stay_sorted(device):
     plan = cg.Truss(graph, config=config, device=device)
     k = int(expected(mixed).max())
     plan.run()
-    begins, lengths, indices = (each.read() for each in plan._peeling.incidence.arguments[:3])
+    incidence = plan._trusses.peeling.incidence
+    begins, lengths, indices = (each.read() for each in incidence.arguments[:3])
     assert lengths.sum() < graph.m
     for row, length in zip(begins[:-1], lengths, strict=True):
         assert (np.diff(indices[row : row + length].astype(int)) > 0).all()

@@ -50,13 +50,13 @@ def test_an_order_of_removals_after_edges_were_turned_anew(graph, pocl):
     """It is noted by the numbers that edges had, which are of no use then."""
     plan = cg.Truss(graph, config="lists", device=pocl, ordered=True)
     numbers = plan.run().numbers
-    turned = plan._edges._turned
+    turned = plan._trusses.edges._turned
     other = cg.Triangles(graph, config=BITMAP, device=pocl)
     other._counting.turned = other._counting.rows = turned
     other.run(prepare=True)
-    assert plan._listed_fills != turned.fills
+    assert plan._trusses.listed_fills != turned.fills
     found = plan.on_device()
-    assert plan._listed_fills == turned.fills
+    assert plan._trusses.listed_fills == turned.fills
     np.testing.assert_array_equal(found[0].read(), numbers)
     edges = numbers > 0
     assert len(np.unique(plan.removals()[edges])) == graph.m // 2
@@ -78,7 +78,7 @@ def test_blocks_end_where_edges_are_turned_anew(graph, pocl):
 def test_lists_leave_room_for_what_peels_by_them(graph, pocl, monkeypatch):
     """Where they do not, triangles are looked up in rows; lists that are there count once."""
     plan = cg.Truss(graph, device=pocl)
-    edges = plan._edges
+    edges = plan._trusses.edges
     plan.run()
     assert plan.method == "lists"
     lists = edges.list_bytes(claimed=False)

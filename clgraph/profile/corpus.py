@@ -14,6 +14,7 @@ from clgraph.device.folders import private_folder
 from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.graph import generate
 from clgraph.graph.modules import module
+from clgraph.profile.characterise import QUICK, characterise
 from clgraph.profile.mixes import mixes
 from clgraph.profile.pricing import Timed, fitted, prices_file
 from clgraph.profile.quality import Calibration, Specimen, calibrated, device_weights, weights_file
@@ -37,7 +38,7 @@ WEIGHTS = (1, 100)
 MIXED_SCALE = 16  # from which on mixes have their sizes
 LEAST_SHARE = 0.03  # of the time of a run
 OTHERS_SHARE = 0.5  # of the seconds, at most, for what prices alone are fitted to
-BEGUN_SHARE = 0.85  # of the seconds, after which nothing begins that would not end in time
+FITTING_S = 2.0  # kept for what is done with what was found
 # Sizes of items: alike, log-normal, and with one that has a tenth of all.
 _SHAPES = ("even", "skewed", "one large")
 
@@ -148,15 +149,15 @@ def _primitives(device: Device, scale: int) -> dict[str, Callable[[], object]]:
 
 
 def _plans(device: Device) -> dict[str, tuple[bool, Callable[[Graph], Any]]]:
-    """Give plans by name, most telling first, and whether they are for weights.
-
-    No products: an H200 gave up one of a Kronecker graph. It no longer does, but prices that are
-    recorded were fitted without.
-    """
+    """Give plans by name, most telling first, and whether they are for weights."""
     clgraph = module("clgraph")
 
     def plan(name: str, **options: object) -> Callable[[Graph], Any]:
         return lambda graph: getattr(clgraph, name)(graph, device=device, **options)
+
+    def product(graph: Graph) -> Callable[[], object]:
+        spmv, x = clgraph.SpMV(graph, device=device), np.ones(graph.n, np.float32)
+        return lambda: spmv.run(x)
 
     return {
         "components": (False, plan("ConnectedComponents")),
@@ -165,6 +166,7 @@ def _plans(device: Device) -> dict[str, tuple[bool, Callable[[Graph], Any]]]:
         "triangles": (False, plan("Triangles", clean=True)),
         "scc multistep": (False, plan("SCC", config="multistep")),
         "cores": (False, plan("Cores", clean=True)),
+        "product": (True, product),
         "spanning forest": (True, plan("SpanningForest")),
         "sssp delta-stepping": (True, plan("SSSP", config="delta-stepping")),
         "similarity": (False, plan("Similarity")),
@@ -199,7 +201,8 @@ def calibrate(
     scale : int
         Items and vertices, as a power of two.
     seconds : float
-        In all; nothing is begun in the last of them.
+        In all: nothing is begun that would not end in them if it took as long as the longest so
+        far.
     progress : callable, optional
         As everywhere.
 
@@ -219,13 +222,16 @@ def calibrate(
     kernels: list[Timed] = []
     refused: list[str] = []
     telling = ("time", "sync", "counters")
+    characterise(where, QUICK)  # once for all, and no measure of how long a profile takes
+    spent, longest = time.perf_counter() - began, 0.0
     for passes, until, given in (
         (("counters",), OTHERS_SHARE * seconds, others(where, scale)),
-        (telling, BEGUN_SHARE * seconds, specimens(where, scale)),
+        (telling, seconds - FITTING_S, specimens(where, scale)),
     ):
         for primitive, implementation, make in given:
-            spent = time.perf_counter() - began
-            if spent > until:
+            before, spent = spent, time.perf_counter() - began
+            longest = max(longest, spent - before)
+            if spent + longest > until:
                 break
             report_progress(progress, int(min(spent, seconds)), int(seconds), "calibrating")
             try:

@@ -72,11 +72,15 @@ static inline volatile __global ulong *prof_record(volatile __global ulong *prof
     return prof_records(prof) + prof_place() * ${record_words}u;
 }
 
-static inline ulong prof_get(volatile __global ulong *at) {
+// What others write meanwhile, and what nobody does or its own work-group did.
+% for name, instruction in (("get", "ld.relaxed.gpu.global.u64"), ("seen", "ld.weak.global.u64")):
+static inline ulong prof_${name}(volatile __global ulong *at) {
     ulong x;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
+    asm volatile("${instruction} %0, [%1];" : "=l"(x) : "l"(at) : "memory");
     return x;
 }
+
+% endfor
 
 % if on["TIME"] or on["SYNC"]:
 static inline void prof_begin(volatile __global ulong *prof) {
@@ -161,8 +165,12 @@ static inline void prof_barrier(volatile __global ulong *prof, const uint site) 
 }
 % endif
 
-// What counts is called, as it is long, and gives nothing back. Where such functions returned the place that
-// they were given, kernels that NVIDIA's compiler optimised went to other addresses (driver 580.159.04).
+// What counts is called, as it is long: it gives nothing back, loads nothing that others may be writing, and asks
+// no atomic for what was there before. A call that does may be part of a wait, so NVIDIA's compiler has its lanes
+// yield; those that wait for them where lanes meet again go on without them (ptxas 13.0, driver 580.159.04).
+// They were counted twice from then on, and where a place was given back kernels went to other addresses.
+// Calls have it do the same in loops with atomics that give something back; a barrier of just the lanes that
+// began a loop, behind it, counted those right too, but kernels were seen that never ended with it.
 % if on["GMEM"]:
 // Sectors that this unit asked for before, not long ago and since its work-group last met all others,
 // which empties the nearest cache, are near; so are these from now on.
@@ -173,11 +181,11 @@ static __attribute__((noinline)) void prof_note_near(volatile __global ulong *pr
     uint unit, before = 0u;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(unit));
     const ulong first = prof_place() - get_local_id(0) / 32u;
-    const uint stage = (uint)prof_get(prof_records(prof) + (first < ${most_records}ul ? first : 0ul) * ${record_words}u + 17);
+    const uint stage = (uint)prof_seen(prof_records(prof) + (first < ${most_records}ul ? first : 0ul) * ${record_words}u + 17);
     const uint mark = ((uint)sector ^ stage * 2654435761u) | 1u << 31;
-    volatile __global uint *const at = (volatile __global uint *)(prof + prof[6])
+    volatile __global uint *const at = (volatile __global uint *)(prof + prof_seen(prof + 6))
         + unit % ${near_units}u * ${near_sectors}u + (uint)(sector % ${near_sectors}u);
-    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p atom.relaxed.gpu.global.exch.b32 %0, [%1], %3; }"
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.weak.global.u32 %0, [%1]; @p st.weak.global.u32 [%1], %3; }"
                  : "+r"(before) : "l"(at), "r"(asks), "r"(mark) : "memory");
     const uint missed = (uint)popcount(prof_ballot(asks & (before != mark), active));
     prof_add(mine, prof_site(prof, site) + 5, (ulong)missed);

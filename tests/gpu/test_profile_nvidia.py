@@ -39,6 +39,13 @@ def test_lanes_that_count_and_traces_agree(pattern, card):
     np.testing.assert_array_equal(lanes.counts, traced.counts)
 
 
+def test_lanes_that_part_are_not_counted_twice_behind_it(card):
+    groups = patterns.ITEMS / patterns.LANES
+    rounds, meetings = patterns.rounds_and_meetings(patterns.counted(patterns.PARTED, card))
+    assert rounds == [groups * patterns.LANES, groups * patterns.LANES * (patterns.LANES + 1) / 2]
+    assert meetings == [groups, groups, 1.0]
+
+
 @pytest.mark.parametrize("words", [1, 2, 64])
 def test_atomics_that_meet_at_one_address(words, card):
     pattern = patterns.Pattern("contended", "patterns_contended", numbers=(words,))
@@ -102,6 +109,8 @@ def test_expansions_are_counted_and_stay_right(balance, card):
     report = cg.profile(expand.run, passes=("counters",), device=card, repeats=1)
     assert report.kernels[0].totals.chain.operations > 0
     np.testing.assert_array_equal(expand.owners(), np.repeat(np.arange(5000), sizes))
+    if balance == "block_search":
+        assert report.kernels[0].totals.chain.barriers == 2.0  # 4 where lanes part
 
 
 def test_a_product_is_counted_and_stays_right(card):
@@ -113,7 +122,10 @@ def test_a_product_is_counted_and_stays_right(card):
     report = cg.profile(
         lambda: found.append(product.run(ones)), passes=("counters",), device=card, repeats=1
     )
-    assert {kernel.totals.chain.operations > 0 for kernel in report.kernels} == {True}
+    chains = [kernel.totals.chain for kernel in report.kernels]
+    assert min(chain.operations for chain in chains) > 0
+    # 27 passes and 11 barriers where lanes part.
+    assert sorted((chain.passes, chain.barriers) for chain in chains) == [(0.0, 0.0), (26.0, 10.0)]
     for result in found:
         np.testing.assert_allclose(result.values, values, rtol=1e-5)
 

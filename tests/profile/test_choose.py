@@ -1,6 +1,7 @@
 """The rule that chooses a balancer by criteria, and the corpus that weights are fitted on."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,3 +112,26 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
         assert kernel.prediction.time_s == pytest.approx(bounds.time_s())
         assert kernel.prediction.bounds == pytest.approx(bounds.times)
     assert told[-1][0] == told[-1][1]
+
+
+def test_calibration_begins_nothing_that_would_end_too_late(pocl, monkeypatch, tmp_path):
+    """By a clock that goes on when something is profiled, each as long as the longest before."""
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    now, lengths = [0.0], iter([3.0, 1.0, 6.0, 1.0, 1.0, 4.0, 2.0, 5.0, 7.0, 9.0])
+
+    def took(*_, **__):
+        now[0] += next(lengths)
+        raise cg.ClgraphError("not today")
+
+    def given(*_):
+        return ((str(i), "one", lambda: None) for i in range(99))
+
+    monkeypatch.setattr(corpus, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    for name, value in (("profile", took), ("others", given), ("specimens", given)):
+        monkeypatch.setattr(corpus, name, value)
+    monkeypatch.setattr(corpus, "characterise", lambda *_: now.__setitem__(0, 4.0))
+    with pytest.raises(cg.InvalidArgumentError, match="not today"):
+        corpus.calibrate(pocl, seconds=40.0)
+    # Half of them for others: behind 15 one of 6 might not end in time. Then up to 38: 2 are kept.
+    assert now[0] == 14.0 + 1.0 + 1.0 + 4.0 + 2.0 + 5.0 + 7.0
+    assert now[0] <= 40.0

@@ -36,6 +36,13 @@ def test_counters_of_known_patterns_are_exact(pattern, device):
         assert totals.accesses() == {pattern.size: 2.0 * patterns.ITEMS}
 
 
+def test_what_lanes_do_together_behind_a_loop_is_counted_once(pocl):
+    groups = patterns.ITEMS / patterns.LANES
+    rounds, meetings = patterns.rounds_and_meetings(patterns.counted(patterns.PARTED, pocl))
+    assert rounds == [groups * patterns.LANES, groups * patterns.LANES * (patterns.LANES + 1) / 2]
+    assert meetings == [groups, groups, 1.0]
+
+
 def test_divergence_of_half_of_the_lanes_tends_to_one_half(pocl):
     (pattern,) = (p for p in patterns.PATTERNS if p.name == "divergent")
     totals = patterns.counted(pattern, pocl)

@@ -154,3 +154,15 @@ def test_lanes_that_count_never_part():
     assert words.count("noinline") == 6
     assert not re.search(r"\bif\b|return;", re.sub(r"//.*", "", words))
     assert "@p red" in words
+
+
+@pytest.mark.usefixtures("pocl")
+def test_what_is_called_waits_for_nothing():
+    """Else compilers have lanes yield there, and those that wait for them go on without them."""
+    text = instrumented(SPIN, Mask.DIV | Mask.GMEM | Mask.LMEM, RECORDED["h200"]).text
+    words = re.sub(r"//.*", "", text[: text.index("__kernel")])
+    bodies = dict(re.findall(r"(prof_\w+)\([^)]*\) \{\n(.*?)\n\}", words, re.DOTALL))
+    called = set(re.findall(r"noinline\)\) void (prof_\w+)\(", words))
+    assert called <= set(bodies)
+    strong = re.compile(r"\batom\.|\bld\.(?!weak)|\bprof_get\(|\bprof\[")
+    assert {name for name in bodies if strong.search(bodies[name])} == {"prof_get", "prof_wait"}

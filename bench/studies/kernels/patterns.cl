@@ -86,6 +86,18 @@ __kernel void patterns_again(
     to[i] = x;
 }
 
+// Every lane goes round once more than the one before it and reads; then all meet.
+__kernel void patterns_parted(
+    __global uint *restrict to,                 // [work-items] in/out
+    const uint together)
+{
+    const uint i = (uint)get_global_id(0);
+    uint x = 0u;
+    for (uint round = 0u; round <= i % together; ++round) x += to[i] ^ round;
+    to[i] = x;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+}
+
 // One work-group after the other reads `loads` times while the others wait for it.
 __kernel void patterns_in_turn(
     volatile __global uint *from,               // [work-items]

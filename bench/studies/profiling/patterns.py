@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.profile.instrument import Flavour
     from clgraph.profile.passes.counters import Totals
 
-__all__ = ["PATTERNS", "Pattern", "counted", "judged"]
+__all__ = ["PARTED", "PATTERNS", "Pattern", "counted", "judged", "rounds_and_meetings"]
 
 GROUP, GROUPS, LANES = 64, 4, 32
 ITEMS = GROUP * GROUPS
@@ -54,6 +54,7 @@ def local(stride: int, efficiency: float, size: int = 4) -> Pattern:
     return Pattern(name, "patterns_local", size, (stride,), stride, {"SMem_eff": efficiency})
 
 
+PARTED = Pattern("parted", "patterns_parted", numbers=(LANES,))
 PATTERNS = (
     strided(4, 1, 1.0, 1.0),
     strided(4, 32, 1 / 32, 1 / 8),
@@ -71,6 +72,7 @@ PATTERNS = (
     local(1, 1.0, 8),
     local(1, 1.0, 16),
     Pattern("divergent", "patterns_divergent", numbers=(LANES, 16)),
+    PARTED,
 )
 
 
@@ -101,6 +103,20 @@ def counted(
     watching.release()
     assert found.totals is not None  # noqa: S101 - counters were asked for
     return found.totals
+
+
+def rounds_and_meetings(totals: Totals) -> tuple[list[float], list[float]]:
+    """Give how often lanes of `patterns_parted` went round, and what they did together behind it.
+
+    Returns
+    -------
+    tuple of list of float
+        Executions and lanes of the loop; stores of the result, barriers that were come to, and the
+        most of them by one SIMD group.
+    """
+    loop = max(totals.where("block").tolist(), key=lambda row: row[0])
+    stores, barriers = (float(totals.where(kind)[:, 0].sum()) for kind in ("store", "barrier"))
+    return loop[:2], [stores, barriers, totals.chain.barriers]
 
 
 def judged(totals: Totals) -> dict[str, float | None]:

@@ -205,6 +205,9 @@ class KernelHandle:
         launch = (_pointer(queue), _pointer(self.address), 1, None, *sizes, 0, None)
         self._launch = (*launch, ctypes.byref(self._event))
         self._launch_unseen = (*launch, None)
+        self._set_known = _function("clSetKernelArg")
+        self._word = _uint(0)
+        self._first_word = (_pointer(self.address), _uint(0), _size(4), ctypes.byref(self._word))
 
     def argument_count(self) -> int:
         """Ask how many parameters the kernel has."""
@@ -253,11 +256,15 @@ class KernelHandle:
             raise NativeError("clEnqueueNDRangeKernel", status)
         return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)
 
-    def enqueue_unseen(self) -> None:
-        """Launch the kernel as it was launched last, with no event; the caller holds a lock.
+    def enqueue_unseen(self, word: int) -> None:
+        """Launch the kernel as last, but for this first argument; the caller holds a lock.
 
-        A driver that takes times of what has an event spends twice as long on it.
+        There is no event: a driver that takes times of what has one spends twice as long on it.
         """
+        self._word.value = word
+        status = self._set_known(*self._first_word)
+        if status != 0:
+            raise NativeError("clSetKernelArg(0)", status)
         status = self._enqueue(*self._launch_unseen)
         if status != 0:
             raise NativeError("clEnqueueNDRangeKernel", status)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from clgraph.device import Memory, load, resident_groups
-from clgraph.dynamic.storage.freelists import WORDS
+from clgraph.device import Memory, can_post, load, resident_groups
+from clgraph.dynamic.storage.freelists import POST, WORDS
 from clgraph.dynamic.storage.store import MOVED
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives import group_size
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from clgraph.dynamic.current import InPlaceBatch
     from clgraph.dynamic.parts import Steps
     from clgraph.dynamic.storage.store import Field
+
+    # What arguments are about, all of them, and a stamp.
+    Bound: TypeAlias = tuple[tuple[object, ...], list[Argument], object]
 
 __all__ = ["COMMIT", "InPlace", "Shape"]
 
@@ -36,17 +39,26 @@ MOVED_AT_ONCE = 4  # entries that a lane asks for before it looks at the first
 SPIN_LIMIT = 1 << 22
 MOST_NUMBERS = 1000
 FAR = 1 << 62
-SCATTER, PROCESS, COMMIT = 1, 2, 4
+SCATTER, PROCESS, MOVE, COMMIT = 1, 2, 4, 8
 # Beside the stages in one word, since to hand over another argument takes longer than to unpack it:
-# whether edges join, and which of two counts to write.
-WHAT = {"JOINS": 8, "ODD": 16}
+# whether edges join, and which of two counts to write; above them the number of the batch, so that
+# words of two that follow each other differ.
+WHAT = {"JOINS": 16, "ODD": 32}
+JOINS, ODD = WHAT.values()
+TURN, TURNS = 64, 1 << 26
+# A row of more entries is moved by all work-groups, in pieces: one moves 4,000 in the time that all
+# need to meet once more. (Beyond a few pieces each it is as well to be even.)
+LONG_ROW, PIECE = 2048, 1024
 # Places of the kernel's arguments that are others in every batch: what to do, and both ends; and
 # the first of the values of fields, each before its pool.
-WHAT_AT, ENDS_AT, VALUES_AT = 0, 3, 23
-STAGES = {SCATTER: "boxes", PROCESS: "rows", COMMIT: "commit"}
+WHAT_AT, ENDS_AT, VALUES_AT = 0, 3, 24
+ENDS = (WHAT_AT, ENDS_AT, ENDS_AT + 1)
+STAGES = {SCATTER: "boxes", PROCESS: "rows", MOVE: "long rows", COMMIT: "commit"}
+ALL_STAGES = sum(STAGES)
 KEY_BYTES = 12  # of a key and where its row's begin; beside them an offset
 BESIDE_BYTES = 2048  # of local memory, for all else: counts of blocks by size, most of it
 ROW_WORDS = {4: 6, 8: 8}  # of what is noted of a row, by the bytes of an offset
+LONG_ROW_WORDS = 4
 _log = logging.getLogger("clgraph")
 
 
@@ -108,6 +120,8 @@ class InPlace:
     together : bool
         Whether all stages are one launch; where work-groups cannot wait for each other, each stage
         is one.
+    posts : bool
+        Whether the kernel tells the host what it counted.
     too_many_from : int
         Edges from which on batches had more keys for a box than fit; batches that follow each other
         are alike, so others as large are not tried unless they have to be.
@@ -118,6 +132,7 @@ class InPlace:
     ) -> None:
         self.device = device
         self.together = device.traits.grid_barrier
+        self.posts = can_post(device)
         self.too_many_from = FAR
         self._offset = np.dtype(offset)
         room = device.traits.local_bytes - BESIDE_BYTES
@@ -132,19 +147,23 @@ class InPlace:
             "least": least,
             "box": box,
             "at_once": 1 if device.traits.lanes == 1 else MOVED_AT_ONCE,
-            "words": WORDS | WHAT,
+            "long_row": LONG_ROW,
+            "piece": PIECE,
+            "posts": self.posts,
+            "words": WORDS | WHAT | POST,
         }
         values = range(VALUES_AT, VALUES_AT + 2 * len(fields), 2)
-        self._changing = (WHAT_AT, ENDS_AT, ENDS_AT + 1, *values)
+        self._changing = (*ENDS, *values)
         self.work = Workspace(device, growing=True)
         self._filled: Allocation | None = None
         self._kernel: Kernel | None = None
         self._groups = 0
         self._numbers: dict[int, np.uint32] = {}
         # Of the batch before, since many of a kind follow each other.
-        self._bound: tuple[tuple[Any, ...], list[Argument], object] | None = None
+        self._bound: Bound | None = None
         self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
-        self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
+        self._scratch: tuple[Shape, int, tuple[Allocation, ...]] | None = None
+        self._turn = 0
 
     def _number(self, value: int) -> np.uint32:
         """Give a scalar argument, the same object every time: it is handed over only once."""
@@ -191,9 +210,10 @@ class InPlace:
             last = self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
         return last[2]
 
-    def prepare(self, shape: Shape) -> None:
-        """Take the scratch memory for a batch."""
-        if self._scratch is not None and self._scratch[0] is shape:
+    def prepare(self, shape: Shape, entries: int) -> None:
+        """Take the scratch memory for a batch, and a pool of so many entries."""
+        held = self._scratch
+        if held is not None and held[0] is shape and held[1] == entries:
             return
         if self._filled is None or self._filled.count < shape.boxes:
             filled = Memory(self.device).allocate("box_counts", shape.boxes, np.uint32)
@@ -206,8 +226,9 @@ class InPlace:
             array("box_shares", 2 * shape.boxes, np.uint32),
             array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32),
             array("row_places", shape.keys, np.uint32),
+            array("long_rows", LONG_ROW_WORDS * (entries // LONG_ROW + 1), np.uint32),
         )
-        self._scratch = shape, scratch
+        self._scratch = shape, entries, scratch
 
     def reset(self) -> None:
         """Make scratch memory as it was before a batch that did not come to its end."""
@@ -226,42 +247,78 @@ class InPlace:
         stages : sequence of int, optional
             Sums of stages, each a launch; default all in one, or each in its own.
         """
-        kernel, u4 = self._kernel, self._number
+        if self.posts and self.together and not stages:
+            self._launch_posted(batch)
+            return
+        kernel, way = self._kernel, self._way(batch)
         assert kernel is not None  # noqa: S101 (groups has built it)
         args, stamp = self._arguments(batch)
-        places = self._changing
         size = self._groups * self._group_size
-        if not stages:
-            stages = (sum(STAGES),) if self.together else tuple(STAGES)
-        way = (WHAT["JOINS"] if batch.joins else 0) + (WHAT["ODD"] if batch.lists.parity else 0)
-        for stage in stages:
-            args[WHAT_AT] = u4(stage + way)
-            event = kernel.launch(size, self._group_size, *args, bound=(places, stamp))
+        for stage in stages or ((ALL_STAGES,) if self.together else STAGES):
+            args[WHAT_AT] = np.uint32(stage + way)
+            event = kernel.launch(size, self._group_size, *args, bound=(self._changing, stamp))
             steps[STAGES.get(stage, "update")].add(event, event)
-        for place in places[1:]:
-            args[place] = args[WHAT_AT]  # the arrays of a batch are its owner's
+        self._let_go(args)
+
+    def _launch_posted(self, batch: InPlaceBatch) -> None:
+        """Enqueue all stages at once, the last of which posts the batch's stamp."""
+        kernel = self._kernel
+        assert kernel is not None  # noqa: S101 (groups has built it)
+        bound = self._bound_to(batch)
+        batch.stamp = word = ALL_STAGES + self._way(batch)
+        if not kernel.again(bound[2], word, self._owned(batch)):
+            args, stamp = self._arguments(batch)
+            args[WHAT_AT] = np.uint32(word)
+            size = self._groups * self._group_size
+            kernel.launch(size, self._group_size, *args, bound=(self._changing, stamp))
+            self._let_go(args)
+
+    def _way(self, batch: InPlaceBatch) -> int:
+        """Give what the kernel's first argument says beside the stages."""
+        self._turn = turn = (self._turn + 1) % TURNS
+        way = JOINS if batch.joins else 0
+        return way + turn * TURN + (ODD if batch.lists.parity else 0)
+
+    def _owned(self, batch: InPlaceBatch) -> list[tuple[int, Allocation]]:
+        """Give the arrays of the batch, each with its place among the arguments."""
+        src, dst = batch.ends
+        owned = [(ENDS_AT, src), (ENDS_AT + 1, dst)]
+        if len(self._changing) > len(ENDS):
+            values = batch.values or batch.store.pools[1:]
+            owned += zip(self._changing[len(ENDS) :], values, strict=True)
+        return owned
 
     def _arguments(self, batch: InPlaceBatch) -> tuple[list[Argument], object]:
         """Give what the kernel takes for a batch, and a stamp of what stays the same."""
-        shape, store, lists, u4 = batch.shape, batch.store, batch.lists, self._number
-        assert self._scratch is not None  # noqa: S101 (prepare has taken it)
-        scratch, fields = self._scratch[1], store.pools[1:]
-        about: tuple[Any, ...] = (shape, batch.count, store.n, batch.both, scratch, lists.handles)
-        about += (store.pointer, store.used, store.pools)
-        if self._bound is None or self._bound[0] != about:
-            zero = u4(0)
+        _, args, stamp = self._bound_to(batch)
+        for place, array in self._owned(batch):
+            args[place] = array
+        return args, stamp
+
+    def _let_go(self, args: list[Argument]) -> None:
+        """Hold the arrays of a batch no longer, which are its owner's."""
+        for place in self._changing[1:]:
+            args[place] = args[WHAT_AT]
+
+    def _bound_to(self, batch: InPlaceBatch) -> Bound:
+        """Give the arguments for a batch and the others of its kind, but for what changes."""
+        shape, store, lists, scratch = batch.shape, batch.store, batch.lists, self._scratch
+        about = (shape, scratch, lists.handles, store.pointer, store.used, store.pools)
+        bound = self._bound
+        if bound is None or bound[0] != about:
+            assert scratch is not None  # noqa: S101 (prepare has taken it)
+            u4, zero = self._number, np.uint32(0)
             numbers = [batch.count, store.n, shape.bits, shape.place_bits, int(batch.both)]
             numbers += [shape.span, shape.boxes, shape.stride, lists.sizes.bits]
-            carried: list[Argument] = [each for pool in fields for each in (pool, pool)]
-            made: list[Argument] = [zero, u4(SPIN_LIMIT), lists.control, *batch.ends]
-            made += [*map(u4, numbers), *scratch, lists.handles, lists.lists]
+            carried: list[Argument] = [each for pool in store.pools[1:] for each in (zero, pool)]
+            made: list[Argument] = [zero, u4(SPIN_LIMIT), lists.control, *(zero for _ in ENDS[1:])]
+            made += [*map(u4, numbers), *scratch[2], lists.handles, lists.lists]
             made += [store.pointer, store.used, *carried, store.pools[0]]
-            self._bound = about, made, object()
-        _, args, stamp = self._bound
-        args[ENDS_AT], args[ENDS_AT + 1] = batch.ends
-        for at, value in enumerate(batch.values or fields):
-            args[VALUES_AT + 2 * at] = value
-        return args, stamp
+            if self.posts:
+                assert lists.posted is not None  # noqa: S101 (by the same rule)
+                made.append(lists.posted.address)
+            bound = self._bound = about, made, object()
+        return bound
 
     def forget(self) -> None:
         """Let go of the rows and the batch that came last."""

@@ -33,8 +33,6 @@ class Mirror:
         What to look at, of 32-bit words.
     first, count : int
         Which words of it.
-    beyond : int
-        Words of host memory behind these, for others.
 
     Attributes
     ----------
@@ -42,13 +40,11 @@ class Mirror:
         uint32 [count], as of the last `refresh`.
     """
 
-    def __init__(
-        self, device: Device, source: Allocation, first: int, count: int, beyond: int = 0
-    ) -> None:
+    def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:
         self._queue = device.queue
         self._source = source.buffer
-        self._pinned = Pinned(device, count + beyond, np.uint32)
-        self.words: NDArray[np.uint32] = self._pinned.array[:count]
+        self._pinned = Pinned(device, count, np.uint32)
+        self.words: NDArray[np.uint32] = self._pinned.array
         self._size_bytes = self.words.nbytes
         # pyopencl's call takes several times as long: this is a large part of a short run.
         self._read = ReadHandle(

@@ -1,4 +1,4 @@
-"""Words of device memory that a kernel puts down in host memory, where the host polls for them."""
+"""Words of host memory that a kernel writes, where the host polls for them."""
 
 from __future__ import annotations
 
@@ -7,63 +7,61 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.device.forks import check_process
-from clgraph.device.memory.allocator import Memory
-from clgraph.device.memory.mirror import Mirror
-from clgraph.device.programs.program import load
-from clgraph.device.waiting import wait, wait_for_word
+from clgraph.device.memory.pinned import Pinned
+from clgraph.device.waiting import wait_for_word
 
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
-    from clgraph.device.memory.allocation import Allocation
 
-__all__ = ["Posted", "mirror"]
-
-GROUP_SIZE = 256
-STAMPS = 1 << 32
+__all__ = ["Posted", "can_post"]
 
 
-class Posted(Mirror):
-    """A mirror that needs no copy: a kernel writes the words to where the host polls.
+class Posted:
+    """Words that a kernel of a device puts down in host memory, the last of them last.
 
     A copy begins some microseconds after the launch before it has ended, and as many pass until
     its end is known; both are much of what a launch of some twenty takes.
 
     Parameters
     ----------
-    device, source, first, count
-        As of a `Mirror`. Kernels of the device can write to pinned host memory by its address.
+    device : Device
+        Whose kernels can write to pinned host memory by its address; see `can_post`.
+    count : int
+        Words of 32 bits.
+
+    Attributes
+    ----------
+    words : memoryview
+        What was posted last.
+    address : numpy.uint64
+        Where a kernel writes to.
     """
 
-    def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:
-        super().__init__(device, source, first, count, beyond=1)
-        size = device.traits.group_of(GROUP_SIZE)
-        self._kernel = load(device, "primitives/post.cl", group_size=size).kernel("post_words")
-        self._box = self._pinned.array.data
-        # How many posts there were, by what the device says and by what was asked for.
-        self._posts = Memory(device).upload("posts", np.zeros(1, np.uint32))
-        address = np.uint64(self.words.ctypes.data)
-        numbers = (np.uint32(first), np.uint32(count), address)
-        wait(self._kernel.launch(size, size, self._source, *numbers, self._posts, observed=False))
-        self._stamp = 1
+    def __init__(self, device: Device, count: int) -> None:
+        self._queue = device.queue
+        self._pinned = Pinned(device, count, np.uint32)
+        self._pinned.array[:] = 0
+        self._last = count - 1
+        self.words = self._pinned.array.data
+        self.address = np.uint64(self._pinned.array.ctypes.data)
 
-    def refresh(self, beside: Mirror | None = None) -> None:
-        """Have the words posted after everything that was enqueued before, and wait for them.
+    def came(self, stamp: int) -> bool:
+        """Wait until the last word is this one.
 
-        Parameters, Raises
-            As of a `Mirror`. What was enqueued may not be known to have ended.
+        Returns
+        -------
+        bool
+            False if it was not polled for, or for as long as it is: then wait for the launch.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; what was enqueued runs on.
         """
-        if beside is None:
-            check_process()
-            self._stamp = stamp = (self._stamp + 1) % STAMPS
-            self._kernel.again()
-            if wait_for_word(self._box, len(self.words), stamp, self._queue):
-                return
-        super().refresh(beside)
-        self._stamp = self._box[len(self.words)]  # all posts came before
+        check_process()
+        return wait_for_word(self.words, self._last, stamp, self._queue)
 
 
-def mirror(device: Device, source: Allocation, first: int, count: int) -> Mirror:
-    """Give the mirror that shows these words soonest."""
-    # Of others it is not known that a kernel may write to a host's address.
-    kind = Posted if device.traits.memory_ops == "ptx" else Mirror
-    return kind(device, source, first, count)
+def can_post(device: Device) -> bool:
+    """Tell whether kernels of a device may write to a host's address."""
+    return device.traits.memory_ops == "ptx"  # of others that is not known

@@ -1,86 +1,31 @@
-"""Words that a kernel puts down in host memory: they come, or are copied, or the wait is left."""
+"""Words that a kernel puts down in host memory: they come, or the wait is left."""
 
-import gc
 import importlib
 
 import numpy as np
 import pytest
 
-from clgraph.device import Memory, Mirror, mirror
-from clgraph.device.memory.posted import Posted
+from clgraph.device import Posted, can_post
 from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, wait_for_word
 
 posted = importlib.import_module("clgraph.device.memory.posted")
 waiting = importlib.import_module("clgraph.device.waiting")
 
 
-@pytest.fixture
-def held(any_device):
-    return Memory(any_device).upload("held", np.arange(600, dtype=np.uint32))
-
-
-def no_copies(monkeypatch):
-    def refused(*_):
-        raise AssertionError("the words were copied")
-
-    monkeypatch.setattr(Mirror, "enqueue", refused)
-
-
-def test_words_come_after_all_that_was_enqueued(held, any_device, monkeypatch):
-    no_copies(monkeypatch)
-    seen = Posted(any_device, held, 2, 500)
-    for value in range(50):
-        held.write_later(np.full(3, value, np.uint32))
-        seen.refresh()
-        assert seen.words[0] == value
-        assert seen.words[1:].tolist() == list(range(3, 502))
-
-
-def test_the_stamp_begins_anew(held, any_device, monkeypatch):
-    no_copies(monkeypatch)
-    seen = Posted(any_device, held, 0, 3)
-    seen._stamp = 2**32 - 2
-    seen._posts.write(np.full(1, seen._stamp, np.uint32))
-    for value in (7, 8, 9):
-        held.write(np.full(1, value, np.uint32))
-        seen.refresh()
-        assert seen.words.tolist() == [value, 1, 2]
-
-
-def test_it_holds_what_it_looks_at(held, any_device):
-    seen = Posted(any_device, held, 2, 3)
-    held.release()
-    gc.collect()
-    seen.refresh()
-    assert seen.words.tolist() == [2, 3, 4]
-
-
-def test_words_that_do_not_come_are_copied(held, any_device, monkeypatch):
-    """And how many posts there were is found out from what the device says."""
-    seen = Posted(any_device, held, 1, 3)
-    seen.refresh()
-    held.clear().wait()
-    asked = []
-    with monkeypatch.context() as patch:
-        patch.setattr(waiting, "BUSY_S", 0.01)
-        patch.setattr(seen._kernel, "again", lambda: asked.append(1))
-        seen.refresh()
-    assert (asked, seen.words.tolist()) == ([1], [0, 0, 0])
-    no_copies(monkeypatch)
-    held.write(np.arange(600, dtype=np.uint32))
-    seen.refresh()
-    assert seen.words.tolist() == [1, 2, 3]
-
-
-def test_two_mirrors_are_still_refreshed_together(held, any_device):
-    front, back = Posted(any_device, held, 0, 3), Mirror(any_device, held, 6, 2)
-    front.refresh(back)
-    assert (front.words.tolist(), back.words.tolist()) == ([0, 1, 2], [6, 7])
-
-
-def test_whether_a_kernel_posts_is_a_trait_of_the_device(held, any_device):
+def test_whether_a_kernel_posts_is_a_trait_of_the_device(any_device):
     assert any_device.traits.memory_ops != "ptx"
-    assert type(mirror(any_device, held, 0, 3)) is Mirror
+    assert not can_post(any_device)
+
+
+def test_the_last_word_says_that_all_are_there(any_device, monkeypatch):
+    box = Posted(any_device, 3)
+    assert box.words.tolist() == [0, 0, 0]
+    assert int(box.address) == np.frombuffer(box.words, np.uint32).ctypes.data
+    box.words[0] = 9
+    monkeypatch.setattr(waiting, "BUSY_S", 0.01)
+    assert not box.came(9)
+    box.words[2] = 9
+    assert box.came(9)
 
 
 class Queue:
@@ -112,35 +57,21 @@ def test_a_word_is_not_waited_for_for_ever(monkeypatch):
     assert not wait_for_word(np.zeros(2, np.uint32).data, 1, 5, Queue())
 
 
-def test_a_wait_can_be_left(held, any_device, monkeypatch):
-    seen = Posted(any_device, held, 0, 3)
-    seen.refresh()
-    held.write(np.full(1, 77, np.uint32))
-
+def test_a_wait_can_be_left(any_device, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(posted, "wait_for_word", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            seen.refresh()
-    no_copies(monkeypatch)
-    held.write(np.full(1, 78, np.uint32))
-    seen.refresh()
-    assert seen.words.tolist() == [78, 1, 2]
+    monkeypatch.setattr(posted, "wait_for_word", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Posted(any_device, 3).came(1)
 
 
-def test_the_interpreter_is_left_to_others(held, any_device):
-    seen, own = Posted(any_device, held, 0, 3), object()
-    held.write(np.full(1, 9, np.uint32))
+def test_the_interpreter_is_left_to_others(any_device):
+    box, own = Posted(any_device, 3), object()
+    box.words[2] = 5
     share_the_interpreter(own)
     try:
-        assert not wait_for_word(np.full(2, 5, np.uint32).data, 1, 5, Queue())
-        seen.refresh()
+        assert not box.came(5)
     finally:
         keep_the_interpreter(own)
-    assert seen.words.tolist() == [9, 1, 2]
-    for value in (10, 11):
-        held.write(np.full(1, value, np.uint32))
-        seen.refresh()
-        assert seen.words.tolist() == [value, 1, 2]
+    assert box.came(5)

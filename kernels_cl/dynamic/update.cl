@@ -174,10 +174,9 @@ void update_rows(
     }
     const uint short_any = load_relaxed(SPOT(parity, LACKING)), pieces = load_relaxed(SPOT(parity, LONG));
     const int done = !stopped && !short_any;
-    if ((stages & 4u) && done && pieces) {
-        ${box_of.move_long()}
-        if ((stages & 8u) && !grid_barrier_after(state, spin_limit, round + 2u)) return;
-    }
+    const uint moving = (stages & 4u) && done ? pieces : 0u;
+    ${box_of.move_long()}
+    if (moving && (stages & 8u) && !grid_barrier_after(state, spin_limit, round + 2u)) return;
     if (stages & 8u) {
         if (get_group_id(0) == 0) {
             ${box_of.counts()}

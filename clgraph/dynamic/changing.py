@@ -19,7 +19,7 @@ from clgraph.dynamic.result import UpdateResult, filled
 from clgraph.dynamic.storage.freelists import WORDS
 from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.dynamic.storage.columns import Place
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Changing", "timed"]
 
-MOST_NARROW = 2**32 - 2**20
 STATUS = WORDS["STATUS"]
 
 
@@ -107,7 +106,7 @@ class Changing(Contents):
                 result = replace(result, regime=chosen)
         steps.wait()
         if states is not None:
-            self._check_narrow(store)
+            store.check_narrow()
             self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
         return result
 
@@ -154,13 +153,6 @@ class Changing(Contents):
     ) -> tuple[Store, Spare]:
         step = self._updater.moved if regime == "rows" else self._updater.rewritten
         return step(steps, *held, batch, way, key_bits(held[0].n))
-
-    def _check_narrow(self, store: Store) -> None:
-        if store.entries > MOST_NARROW and self._updater.offset == np.uint32:
-            raise InvalidGraphError(
-                f"the graph has grown to blocks of {store.entries} entries, beyond what 32 bits "
-                "count; make another DynamicGraph of to_graph(), which then takes 64."
-            )
 
     def _fitted(
         self,
@@ -267,4 +259,6 @@ def _told(
 
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    return filled(result, logs=steps, total_ms=1e3 * (time.perf_counter() - began))
+    total_ms = 1e3 * (time.perf_counter() - began)
+    filled(result, logs=steps, total_ms=total_ms)
+    return result

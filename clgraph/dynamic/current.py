@@ -106,10 +106,6 @@ class Current(StaysHere):
     _now: Held
     _pending: InPlaceBatch | None = None
 
-    def _check_narrow(self, store: Store) -> None:
-        """Refuse pools that have grown beyond what places in them can count."""
-        raise NotImplementedError
-
     @property
     def _held(self) -> Held:
         if self._pending is not None:
@@ -179,26 +175,28 @@ class Current(StaysHere):
             batch.prepare()
             outcome = self._settled()
             assert outcome is not None  # noqa: S101 (it was noted above)
-            done = outcome.counts[DONE]
-            if done == DONE_CHANGED:
+            if outcome.counts[DONE] == DONE_CHANGED:
                 return outcome
             if outcome.stamped:
                 steps["update"].note(outcome.device_ms)
-            held = self._held
-            lists = updater.listed(held.store, keys)
-            if not done:
-                continue
-            if outcome.counts[STATUS]:
+            if outcome.counts[DONE] and outcome.counts[STATUS]:
                 if outcome.counts[STATUS] & WORDS["OUTSIDE"]:
                     return outcome
                 in_place.note_crowded(edges.count)
                 return None
-            if outcome.counts[LACKING]:
-                larger = updater.enlarged(steps, held.store, lists, outcome)
-                steps.wait()
-                self._check_narrow(larger)
-                # More room changes nothing of what the graph holds.
-                self._held = held = replace(held, store=larger)
-                lists = updater.listed(larger, keys)
-                store = replace(store, pools=larger.pools, blocks=lists)
+            if outcome.counts[DONE] and outcome.counts[LACKING]:
+                store = self._enlarged(steps, store, keys, outcome)
+            held = self._held
+            lists = updater.listed(held.store, keys)
         return None
+
+    def _enlarged(self, steps: Steps, store: Store, keys: int, outcome: Outcome) -> Store:
+        """Take the blocks that a refused batch lacked; give the store that it is to change then."""
+        held = self._held
+        updater = held.updater
+        larger = updater.enlarged(steps, held.store, updater.listed(held.store, keys), outcome)
+        steps.wait()
+        larger.check_narrow()
+        # More room changes nothing of what the graph holds.
+        self._held = replace(held, store=larger)
+        return replace(store, pools=larger.pools, blocks=larger.blocks)

@@ -107,14 +107,13 @@ class UpdateResult(_Later):
         return self.given / (self.total_ms * 1e-3) if self.total_ms > 0 else 0.0
 
 
-def filled(result: Any, **counts: object) -> Any:
-    """Give a result with what was not known when it was made; for who made it, and nobody else yet.
+def filled(result: _Later, **counts: object) -> None:
+    """Fill fields of a result that were not known when it was made.
 
     To make one takes several times as long, and so does replace().
     """
     for name, value in counts.items():
         _set(result, name, value)
-    return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 from dynamic.dynamic_reference import Reference, check
 
 import clgraph as cg
-from clgraph.device import Kernel, Memory, Mirror, Posted
+from clgraph.device import Memory, Mirror, Posted
 from clgraph.dynamic import inplace
 from clgraph.dynamic.storage import freelists
 from clgraph.engine import sweeps

@@ -219,14 +219,14 @@ class InPlace:
             filled = Memory(self.device).allocate("box_counts", shape.boxes, np.uint32)
             filled.clear()
             self._filled = filled
-        array = self.work.array
+        array, long_rows = self.work.array, min(entries // LONG_ROW + 1, shape.keys)
         scratch = (
             self._filled,
             array("boxed_keys", shape.boxes * shape.stride, np.uint64),
             array("box_shares", 2 * shape.boxes, np.uint32),
             array("row_changes", shape.keys * ROW_WORDS[self._offset.itemsize], np.uint32),
             array("row_places", shape.keys, np.uint32),
-            array("long_rows", LONG_ROW_WORDS * (entries // LONG_ROW + 1), np.uint32),
+            array("long_rows", LONG_ROW_WORDS * long_rows, np.uint32),
         )
         self._scratch = shape, entries, scratch
 

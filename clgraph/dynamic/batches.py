@@ -133,8 +133,10 @@ def as_edges(memory: Memory, src: Any, dst: Any) -> Edges:
                 f"edges on the device are of uint32; got {src.dtype} and {dst.dtype}; "
                 "convert them, or pass arrays in host memory."
             )
-        _check_lengths(src.count, dst.count)
-        return Edges(src, dst, src.count, None if src.count else -1)
+        count = src.count
+        if count != dst.count or count > MOST_EDGES:
+            _check_lengths(count, dst.count)
+        return Edges(src, dst, count, None if count else -1)
     sources, targets = (
         as_index_array(np.atleast_1d(as_array(values, name)), name)
         for values, name in ((src, "src"), (dst, "dst"))

@@ -112,10 +112,11 @@ class Changing(Contents):
 
     def _in_place_pays(self, count: int, want: int, regime: str) -> bool:
         """Whether a batch is to be brought in by one launch that changes the rows it touches."""
+        if want == ANY or regime == "rewrite" or not self.sorted or self.allocator != "device":
+            return False
         held = self._held
         store = held.store
-        possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
-        if not possible or regime == "rewrite":
+        if store.parallel:
             return False
         if held.states and any(state is not None for state in held.states.values()):
             return False  # they want to know what changed

@@ -156,8 +156,8 @@ class Current(StaysHere):
         updater = held.updater
         in_place = updater.in_place
         keys = edges.count * (2 if both else 1)
-        shape = in_place.shape(keys, store.n)
-        if shape is None or not store.n:
+        shape = in_place.ready(keys, store.n, store.pools[0].count)
+        if shape is None:
             return None
         lists: Any = store.blocks
         if type(lists) is not FreeLists:
@@ -167,7 +167,6 @@ class Current(StaysHere):
             work = updater.work
             ends = (work.upload("batch_src", edges.src), work.upload("batch_dst", edges.dst))
         for _ in range(MOST_TRIES):
-            in_place.prepare(shape, store.pools[0].count)
             self._pending = batch = InPlaceBatch(
                 held, store, lists, shape, ends, values, edges.count, both, joins, vertex_fields
             )
@@ -186,6 +185,7 @@ class Current(StaysHere):
                 return None
             if outcome.counts[DONE] and outcome.counts[LACKING]:
                 store = self._enlarged(steps, store, keys, outcome)
+                in_place.ready(keys, store.n, store.pools[0].count)
             held = self._held
             lists = updater.listed(held.store, keys)
         return None

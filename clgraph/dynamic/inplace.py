@@ -39,6 +39,7 @@ MOVED_AT_ONCE = 4  # entries that a lane asks for before it looks at the first
 SPIN_LIMIT = 1 << 22
 MOST_NUMBERS = 1000
 FAR = 1 << 62
+NEVER_READY = (0, 0, 0, None)
 SCATTER, PROCESS, MOVE, COMMIT = 1, 2, 4, 8
 # Beside the stages in one word, since to hand over another argument takes longer than to unpack it:
 # whether edges join, and which of two counts to write; above them the number of the batch, so that
@@ -48,7 +49,7 @@ JOINS, ODD = WHAT.values()
 TURN, TURNS = 64, 1 << 26
 # A row of more entries is moved by all work-groups, in pieces: one moves 4,000 in the time that all
 # need to meet once more. (Beyond a few pieces each it is as well to be even.)
-LONG_ROW, PIECE = 2048, 1024
+LONG_ROW, PIECE = 1024, 1024
 # Places of the kernel's arguments that are others in every batch: what to do, and both ends; and
 # the first of the values of fields, each before its pool.
 WHAT_AT, ENDS_AT, VALUES_AT = 0, 3, 24
@@ -162,7 +163,8 @@ class InPlace:
         # Of the batch before, since many of a kind follow each other.
         self._bound: Bound | None = None
         self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
-        self._scratch: tuple[Shape, int, tuple[Allocation, ...]] | None = None
+        self._last_ready: tuple[int, int, int, Shape | None] = NEVER_READY
+        self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
         self._turn = 0
 
     def _number(self, value: int) -> np.uint32:
@@ -183,6 +185,7 @@ class InPlace:
         """Let go of scratch memory."""
         self.work.release()
         self._filled = self._scratch = None
+        self._last_ready = NEVER_READY
         self.forget()
 
     @property
@@ -200,21 +203,28 @@ class InPlace:
             self._kernel = kernel
         return self._groups
 
+    def ready(self, keys: int, n: int, entries: int) -> Shape | None:
+        """Give the shape of a batch, and take its scratch memory; the pool has so many entries."""
+        last = self._last_ready
+        if last[0] != keys or last[1] != n or last[2] != entries:
+            shape = self.shape(keys, n)
+            if shape is not None:
+                self.prepare(shape, entries)
+            last = self._last_ready = keys, n, entries, shape
+        return last[3]
+
     def shape(self, keys: int, n: int) -> Shape | None:
         """How a batch of so many keys is shared out; None if it is too large for that."""
         last = self._last_shape
-        if last[0] != keys or last[1] != n:
+        if (last[0] != keys or last[1] != n) and n:
             groups = self.groups
             if self.device.traits.is_cpu:
                 groups = min(groups, -(-keys // KEYS_AIMED_AT))
             last = self._last_shape = keys, n, Shape.of(keys, n, groups, self.box)
-        return last[2]
+        return last[2] if n else None
 
     def prepare(self, shape: Shape, entries: int) -> None:
         """Take the scratch memory for a batch, and a pool of so many entries."""
-        held = self._scratch
-        if held is not None and held[0] is shape and held[1] == entries:
-            return
         if self._filled is None or self._filled.count < shape.boxes:
             filled = Memory(self.device).allocate("box_counts", shape.boxes, np.uint32)
             filled.clear()
@@ -228,7 +238,7 @@ class InPlace:
             array("row_places", shape.keys, np.uint32),
             array("long_rows", LONG_ROW_WORDS * long_rows, np.uint32),
         )
-        self._scratch = shape, entries, scratch
+        self._scratch = shape, scratch
 
     def reset(self) -> None:
         """Make scratch memory as it was before a batch that did not come to its end."""
@@ -236,7 +246,7 @@ class InPlace:
             self._filled.clear()
 
     def launch(self, steps: Steps, batch: InPlaceBatch, stages: Sequence[int] = ()) -> None:
-        """Enqueue the stages of a batch, for whose shape `prepare` was called.
+        """Enqueue the stages of a batch, for which `ready` was called.
 
         Parameters
         ----------
@@ -247,46 +257,32 @@ class InPlace:
         stages : sequence of int, optional
             Sums of stages, each a launch; default all in one, or each in its own.
         """
-        if self.posts and self.together and not stages:
-            self._launch_posted(batch)
-            return
-        kernel, way = self._kernel, self._way(batch)
+        self._turn = turn = (self._turn + 1) % TURNS
+        way = turn * TURN + (JOINS if batch.joins else 0) + (ODD if batch.lists.parity else 0)
+        kernel, posts = self._kernel, self.posts and self.together and not stages
         assert kernel is not None  # noqa: S101 (groups has built it)
+        if posts:
+            batch.stamp = word = ALL_STAGES + way
+            if kernel.again(self._bound_to(batch)[2], word, self._owned(batch)):
+                return
         args, stamp = self._arguments(batch)
         size = self._groups * self._group_size
         for stage in stages or ((ALL_STAGES,) if self.together else STAGES):
             args[WHAT_AT] = np.uint32(stage + way)
             event = kernel.launch(size, self._group_size, *args, bound=(self._changing, stamp))
-            steps[STAGES.get(stage, "update")].add(event, event)
-        self._let_go(args)
+            if not posts:  # else the kernel tells the times too
+                steps[STAGES.get(stage, "update")].add(event, event)
+        for place in self._changing[1:]:
+            args[place] = args[WHAT_AT]  # the arrays of a batch are its owner's
 
-    def _launch_posted(self, batch: InPlaceBatch) -> None:
-        """Enqueue all stages at once, the last of which posts the batch's stamp."""
-        kernel = self._kernel
-        assert kernel is not None  # noqa: S101 (groups has built it)
-        bound = self._bound_to(batch)
-        batch.stamp = word = ALL_STAGES + self._way(batch)
-        if not kernel.again(bound[2], word, self._owned(batch)):
-            args, stamp = self._arguments(batch)
-            args[WHAT_AT] = np.uint32(word)
-            size = self._groups * self._group_size
-            kernel.launch(size, self._group_size, *args, bound=(self._changing, stamp))
-            self._let_go(args)
-
-    def _way(self, batch: InPlaceBatch) -> int:
-        """Give what the kernel's first argument says beside the stages."""
-        self._turn = turn = (self._turn + 1) % TURNS
-        way = JOINS if batch.joins else 0
-        return way + turn * TURN + (ODD if batch.lists.parity else 0)
-
-    def _owned(self, batch: InPlaceBatch) -> list[tuple[int, Allocation]]:
+    def _owned(self, batch: InPlaceBatch) -> tuple[tuple[int, Allocation], ...]:
         """Give the arrays of the batch, each with its place among the arguments."""
         src, dst = batch.ends
-        owned = [(ENDS_AT, src), (ENDS_AT + 1, dst)]
-        if len(self._changing) > len(ENDS):
-            values = batch.values or batch.store.pools[1:]
-            owned += zip(self._changing[len(ENDS) :], values, strict=True)
-        return owned
+        ends = ((ENDS_AT, src), (ENDS_AT + 1, dst))
+        if len(self._changing) == len(ENDS):
+            return ends
+        values = batch.values or batch.store.pools[1:]
+        return (*ends, *zip(self._changing[len(ENDS) :], values, strict=True))
 
     def _arguments(self, batch: InPlaceBatch) -> tuple[list[Argument], object]:
         """Give what the kernel takes for a batch, and a stamp of what stays the same."""
@@ -294,11 +290,6 @@ class InPlace:
         for place, array in self._owned(batch):
             args[place] = array
         return args, stamp
-
-    def _let_go(self, args: list[Argument]) -> None:
-        """Hold the arrays of a batch no longer, which are its owner's."""
-        for place in self._changing[1:]:
-            args[place] = args[WHAT_AT]
 
     def _bound_to(self, batch: InPlaceBatch) -> Bound:
         """Give the arguments for a batch and the others of its kind, but for what changes."""
@@ -312,7 +303,7 @@ class InPlace:
             numbers += [shape.span, shape.boxes, shape.stride, lists.sizes.bits]
             carried: list[Argument] = [each for pool in store.pools[1:] for each in (zero, pool)]
             made: list[Argument] = [zero, u4(SPIN_LIMIT), lists.control, *(zero for _ in ENDS[1:])]
-            made += [*map(u4, numbers), *scratch[2], lists.handles, lists.lists]
+            made += [*map(u4, numbers), *scratch[1], lists.handles, lists.lists]
             made += [store.pointer, store.used, *carried, store.pools[0]]
             if self.posts:
                 assert lists.posted is not None  # noqa: S101 (by the same rule)

@@ -36,58 +36,7 @@ static inline uint last_upto(const __local ${offset} *list, uint low, uint high,
     }
     return low;
 }
-
-// Moves those of the entries of rows, counted from the first of these on, to the blocks that the rows get.
-// A lane asks for several before it looks at the first: a work-group takes as long as its loads wait for
-// each other. All SIMD groups of a work-group move as many.
-static ${"" if traits.lanes == 1 else "inline "}void move_entries(
-    const offset_t first_entry, const offset_t end_entry, const uint count_rows, const __global row_t *mine,
-    const __local offset_t *sums, const __local uint *begins, const __local ulong *keys,
-    __global uint *indices,
-% for i, kind in enumerate(fields):
-    __global ${kind} *field${i},
-% endfor
-    const uint place_bits, const uint bits, const uint joins
-) {
-    const uint lid = (uint)get_local_id(0);
-    const offset_t part = ((end_entry - first_entry + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
-    const offset_t from = min(first_entry + part * (lid / LANES), end_entry), upto = min(from + part, end_entry);
-    uint low = 0u, high = count_rows;
-    if (from < upto) {
-        low = last_upto(sums, 0u, count_rows, from);
-        high = last_upto(sums, low, count_rows, upto - 1u) + 1u;
-    }
-    for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES) {
-% for s in range(at_once):
-        uint j${s} = low, i${s} = 0u, x${s} = 0u;
-        offset_t source${s} = 0u;
-        const int there${s} = unit + ${s}u * LANES < upto;
-        if (there${s}) {
-            j${s} = last_upto(sums, low, high, unit + ${s}u * LANES);
-            i${s} = (uint)(unit + ${s}u * LANES - sums[j${s}]);
-            source${s} = mine[j${s}].old_place + i${s};
-            x${s} = indices[source${s}];
-        }
-% endfor
-% for s in range(at_once):
-        if (there${s}) {
-            const uint first = begins[j${s}], end = begins[j${s} + 1u];
-            const uint below = targets_below(keys, first, end, x${s}, place_bits, bits);
-            if (joins || first + below >= end || TARGET(keys[first + below]) != x${s}) {
-                const offset_t target = mine[j${s}].new_place + (joins ? i${s} + below : i${s} - below);
-                indices[target] = x${s};
-% for i in range(len(fields)):
-                field${i}[target] = field${i}[source${s}];
-% endfor
-            }
-        }
-% endfor
-    }
-}
 </%def>
-
-## What is moved: targets, then the fields.
-<%def name="moved()">${", ".join(["indices", *(f"field{i}" for i in range(len(fields)))])}</%def>
 
 ## Keeps the wanted keys, in place: none moves up.
 <%def name="wanted()">
@@ -212,7 +161,46 @@ if (!lacking) {
 </%def>
 
 <%def name="move()">
-move_entries(0u, total, count_rows, mine, sums, begins, keys, ${moved()}, place_bits, bits, joins);
+${entries("mine", "0u", "total", "count_rows")}
+</%def>
+
+## A lane asks for several entries before it looks at the first: a work-group takes as long as its loads
+## wait for each other.
+<%def name="entries(mine, first, end, count_rows)">
+// Every SIMD group moves as many entries as any other.
+const offset_t part = ((${end} - ${first} + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
+const offset_t from = min(${first} + part * (lid / LANES), ${end}), upto = min(from + part, ${end});
+uint low = 0u, high = ${count_rows};
+if (from < upto) {
+    low = last_upto(sums, 0u, ${count_rows}, from);
+    high = last_upto(sums, low, ${count_rows}, upto - 1u) + 1u;
+}
+for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES) {
+% for s in range(at_once):
+    uint j${s} = low, i${s} = 0u, x${s} = 0u;
+    offset_t source${s} = 0u;
+    const int there${s} = unit + ${s}u * LANES < upto;
+    if (there${s}) {
+        j${s} = last_upto(sums, low, high, unit + ${s}u * LANES);
+        i${s} = (uint)(unit + ${s}u * LANES - sums[j${s}]);
+        source${s} = ${mine}[j${s}].old_place + i${s};
+        x${s} = indices[source${s}];
+    }
+% endfor
+% for s in range(at_once):
+    if (there${s}) {
+        const uint first = begins[j${s}], end = begins[j${s} + 1u];
+        const uint below = targets_below(keys, first, end, x${s}, place_bits, bits);
+        if (joins || first + below >= end || TARGET(keys[first + below]) != x${s}) {
+            const offset_t target = ${mine}[j${s}].new_place + (joins ? i${s} + below : i${s} - below);
+            indices[target] = x${s};
+% for i in range(len(fields)):
+            field${i}[target] = field${i}[source${s}];
+% endfor
+        }
+    }
+% endfor
+}
 </%def>
 
 <%def name="move_long()">
@@ -236,7 +224,7 @@ for (uint piece = (uint)get_group_id(0); piece < moving; piece += (uint)get_num_
         sums[0] = 0u;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    move_entries(piece_first, piece_end, 1u, row, sums, begins, keys, ${moved()}, place_bits, bits, joins);
+    ${entries("row", "piece_first", "piece_end", "1u")}
 }
 </%def>
 
@@ -259,8 +247,8 @@ if (lid == 0u) store_relaxed(SPOT(parity, DONE), done ? DONE_CHANGED : DONE_REFU
 % if posts:
 barrier(CLK_GLOBAL_MEM_FENCE);
 if (lid == 0u) {
+    posted[POST_BEGAN] = began;
     posted[POST_ENDED] = device_clock_ns();
-    fence_system();
     store_release_system(posted + POST_STAMP, what);
 }
 % endif

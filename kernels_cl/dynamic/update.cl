@@ -95,6 +95,10 @@ void update_rows(
     __local offset_t sums[BOX + 1u];        // entries of the rows before
     __local uint wanted_blocks[CLASSES], given_blocks[CLASSES];
     __local uint short_of, any_long;
+    __local ulong ended_with[3];            // as the counts from DIFFERENT on
+% if posts:
+    __local uint began;
+% endif
     volatile __global uint *const state = control + BARRIER;
     const uint lid = (uint)get_local_id(0);
     const uint stages = what & 15u;
@@ -103,7 +107,7 @@ void update_rows(
     const uint round = load_relaxed(&state[GRID_BARRIER_ROUND]);
 % if posts:
     volatile __global uint *const posted = (volatile __global uint *)box;
-    if (get_global_id(0) == 0) posted[POST_BEGAN] = device_clock_ns();
+    if (lid == 0u) began = device_clock_ns();  // posted now, the first barrier would wait for it
 % endif
     if (stages & 1u) {
         <%share:each_item count="count">
@@ -163,12 +167,16 @@ void update_rows(
         wanted = group_reduce_add(wanted);
         looked = group_reduce_add(looked);
         // An edge of both directions counts as different in one of its boxes; any that had keys looked.
-        if (lid == 0u && looked) {
-            atomic_add(SPOT(parity, DIFFERENT), different);
-            atomic_add(SPOT(parity, WANTED), wanted);
-            atomic_add(SPOT(parity, ARCS), arcs);
-            atomic_add(SPOT(parity, LOOKED), looked);
-            atom_add((volatile __global ulong *)SPOT(parity, MOVED), (ulong)moved);
+        if (lid == 0u) {
+            ended_with[0] = (ulong)wanted << 32 | different;
+            ended_with[1] = (ulong)looked << 32 | arcs;
+            ended_with[2] = moved;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // By neighbours, which is one turn to memory: all groups come here at about the same time.
+        if (looked) {
+            for (uint k = lid; k < 3u; k += GROUP_SIZE)
+                atom_add((volatile __global ulong *)SPOT(parity, DIFFERENT) + k, ended_with[k]);
         }
         if ((stages & 4u) && !grid_barrier_after(state, spin_limit, round + 1u)) return;
     }

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.device.forks import check_process
 from clgraph.device.memory.pinned import Pinned
 from clgraph.device.waiting import wait_for_word
 
@@ -58,7 +57,6 @@ class Posted:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
-        check_process()
         return wait_for_word(self.words, self._last, stamp, self._queue)
 
 

@@ -27,12 +27,13 @@ WORDS = {
     "LACKING": 1,
     "DONE": 2,
     "LARGEST": 3,
+    # What every work-group adds to at its end, at once.
     "DIFFERENT": 4,
     "WANTED": 5,
     "ARCS": 6,
-    "SHARED": 7,
+    "LOOKED": 7,
     "MOVED": 8,  # 64 bits
-    "LOOKED": 10,
+    "SHARED": 10,
     "LONG": 12,  # pieces of long rows, and these rows
     "TAKEN": 14,
     "GIVEN": 14 + CLASSES,

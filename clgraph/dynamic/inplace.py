@@ -42,11 +42,9 @@ FAR = 1 << 62
 NEVER_READY = (0, 0, 0, None)
 SCATTER, PROCESS, MOVE, COMMIT = 1, 2, 4, 8
 # Beside the stages in one word, since to hand over another argument takes longer than to unpack it:
-# whether edges join, and which of two counts to write; above them the number of the batch, so that
-# words of two that follow each other differ.
+# whether edges join, and which of two counts to write: another than that of the batch before.
 WHAT = {"JOINS": 16, "ODD": 32}
 JOINS, ODD = WHAT.values()
-TURN, TURNS = 64, 1 << 26
 # A row of more entries is moved by all work-groups, in pieces: one moves 4,000 in the time that all
 # need to meet once more. (Beyond a few pieces each it is as well to be even.)
 LONG_ROW, PIECE = 1024, 1024
@@ -165,7 +163,6 @@ class InPlace:
         self._last_shape: tuple[int, int, Shape | None] = (0, 0, None)
         self._last_ready: tuple[int, int, int, Shape | None] = NEVER_READY
         self._scratch: tuple[Shape, tuple[Allocation, ...]] | None = None
-        self._turn = 0
 
     def _number(self, value: int) -> np.uint32:
         """Give a scalar argument, the same object every time: it is handed over only once."""
@@ -257,8 +254,7 @@ class InPlace:
         stages : sequence of int, optional
             Sums of stages, each a launch; default all in one, or each in its own.
         """
-        self._turn = turn = (self._turn + 1) % TURNS
-        way = turn * TURN + (JOINS if batch.joins else 0) + (ODD if batch.lists.parity else 0)
+        way = (JOINS if batch.joins else 0) + (ODD if batch.lists.parity else 0)
         kernel, posts = self._kernel, self.posts and self.together and not stages
         assert kernel is not None  # noqa: S101 (groups has built it)
         if posts:

@@ -6,10 +6,11 @@
 ##                to global memory; 0 if one was missing after spin_limit polls: then the kernel must
 ##                leave, every later call gives 0 at once, and state[GRID_BARRIER_FAILED] is 1
 ## counted()      at file scope, once, after vocabulary(), where a kernel counts its calls itself:
-## int grid_barrier_after(state, spin_limit, round)   the same with fewer turns to memory, and all groups
-##                get the same; round is state[GRID_BARRIER_ROUND] as it was before the kernel's first call,
-##                and one more in each later one. A state is for one kind of calls, and is
-##                zeroed after a failure
+## int grid_barrier_after(state, spin_limit, round)   the same with fewer turns to memory; round is
+##                state[GRID_BARRIER_ROUND] as it was before the kernel's first call, and one more in each
+##                later one. Of groups that have begun all get the same; one that begins when another has
+##                given up may get 1 once, and 0 from then on. A state is for one kind of calls, and is zeroed
+##                after a failure
 ## In scope       the memory vocabulary
 ## Called by      all work-items of all groups, in uniform control flow; the result is uniform in a group
 ## Barriers       two of the work-group

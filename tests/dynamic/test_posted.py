@@ -197,6 +197,8 @@ def test_counts_that_do_not_come_are_copied(steady, monkeypatch):
     monkeypatch.setattr(Posted, "came", lambda *_: False)
     into = graph.insert_edges(*ends, regime="rows")
     assert (into.new, into.launches) == (ends[0].count, 1)
+    again = graph.insert_edges(*ends, regime="rows")
+    assert (again.new, again.present) == (0, ends[0].count)
     assert graph.delete_edges(*ends, regime="rows").gone == ends[0].count
 
 

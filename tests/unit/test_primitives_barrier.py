@@ -12,6 +12,7 @@ from clgraph.device import Memory, load, resident_groups, wait
 BARRIER_WORDS = 96
 ROUND, FAILED = 32, 64
 MISSED = 2**31
+LATE = 9  # groups, of which eight are resident
 PATIENT = 2**28  # polls; some ten seconds on a CPU
 
 
@@ -34,8 +35,9 @@ def cross(device, groups, size, rounds, spin_limit, counted, ordered_slots=False
     wait(kernel.launch(groups * size, size, *limits, slots, state, crossed, stale))
     words = state.read()
     failed = int(words[FAILED])
-    # Who comes when somebody has given up learns of it; a group that begins then, one call later.
-    assert not counted or not failed or words[ROUND] in {MISSED, MISSED + 1}
+    # The one that comes late learns that somebody gave up, or one call later if it begins then.
+    if counted and failed and groups == LATE:
+        assert words[ROUND] in {MISSED, MISSED + 1}
     return crossed.read().tolist(), stale.read().tolist(), failed
 
 
@@ -101,7 +103,7 @@ def test_eight_resident_groups_cross_many_times(size, rounds, counted):
 
 
 @either
-@pytest.mark.parametrize("groups", [9, 64])
+@pytest.mark.parametrize("groups", [LATE, 64])
 def test_an_oversubscribed_grid_gives_up_and_says_so(groups, counted):
     case = (groups, 1, 10, 20_000, counted, False)
     crossed, _, failed = crossed_under(run_under_pocl_threads, *case)

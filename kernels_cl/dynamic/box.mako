@@ -143,14 +143,14 @@ if (!lacking) {
         mine[j].new_place = c ? free_blocks[wanted_blocks[c] - (uint)mine[j].new_place] : NOWHERE;
         if (any_long) {
             const uint change = begins[j + 1u] - begins[j];
-            const uint length = joins ? mine[j].length - change : mine[j].length + change;
-            if (length > LONG_ROW) {
-                const uint parts = (length + PIECE - 1u) / PIECE;
+            const uint here_now = joins ? mine[j].length - change : mine[j].length + change;
+            if (here_now > LONG_ROW) {
+                const uint parts = (here_now + PIECE - 1u) / PIECE;
                 // Rows above pieces, so that rows are listed in the order of their pieces.
                 const ulong listed =
                     atom_add((volatile __global ulong *)SPOT(parity, LONG), 1ul << 32 | parts);
                 long_rows[listed >> 32] = (uint4)(share + j, b * stride + begins[j], change, (uint)listed);
-                atom_add((volatile __global ulong *)SPOT(parity, MOVED), (ulong)length);
+                atom_add((volatile __global ulong *)SPOT(parity, MOVED), (ulong)here_now);
             }
         }
     }

@@ -198,7 +198,7 @@ class Kernel:
         with self._lock:
             if stamp is not self._stamp:
                 return False
-            self._stamp = None  # an exception may come before the driver has all of them
+            self._stamp = None  # until the driver has all of them
             last = self._last
             last[0] = UNSET
             try:

@@ -51,7 +51,7 @@ BARS = {
     "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
 }
 SORTED_BITS = 31
-STAGES = ("boxes", "rows", "commit")
+STAGES = ("boxes", "rows", "long rows", "commit")
 # Ways that take too long, or tell nothing new, by decade of the batch.
 LEFT_OUT = {
     2: ("rewrite",),

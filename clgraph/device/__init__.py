@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocator import Memory
     from clgraph.device.memory.mirror import Mirror
     from clgraph.device.memory.pinned import Pinned
-    from clgraph.device.memory.posted import mirror
+    from clgraph.device.memory.posted import Posted, can_post, mirror
     from clgraph.device.programs.kernel import Kernel
     from clgraph.device.programs.occupancy import resident_groups
     from clgraph.device.programs.program import Program, load
@@ -28,7 +28,9 @@ __all__ = [
     "Memory",
     "Mirror",
     "Pinned",
+    "Posted",
     "Program",
+    "can_post",
     "device",
     "devices",
     "discovery_report",
@@ -45,7 +47,7 @@ _HOMES = {
     "clgraph.device.memory.allocation": ("Allocation",),
     "clgraph.device.memory.allocator": ("Memory",),
     "clgraph.device.memory.mirror": ("Mirror",),
-    "clgraph.device.memory.posted": ("mirror",),
+    "clgraph.device.memory.posted": ("Posted", "can_post", "mirror"),
     "clgraph.device.programs.occupancy": ("resident_groups",),
     "clgraph.device.memory.pinned": ("Pinned",),
     "clgraph.device.programs.program": ("Program", "load"),

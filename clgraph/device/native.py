@@ -206,6 +206,8 @@ class KernelHandle:
         launch = (_pointer(queue), self._kernel, 1, None, *sizes, 0, None)
         self._launch = (*launch, ctypes.byref(self._event))
         self._launch_unseen = (*launch, None)
+        self._word = _uint(0)
+        self._first_word = (self._kernel, _uint(0), _size(4), ctypes.byref(self._word))
 
     def argument_count(self) -> int:
         """Ask how many parameters the kernel has."""
@@ -253,6 +255,13 @@ class KernelHandle:
         if status != 0:
             raise NativeError("clEnqueueNDRangeKernel", status)
         return cl.Event.from_int_ptr(int(self._event.value or 0), retain=False)
+
+    def set_first(self, word: int) -> None:
+        """Hand over another first argument of 32 bits; the caller holds a lock."""
+        self._word.value = word
+        status = self._set(*self._first_word)
+        if status != 0:
+            raise NativeError("clSetKernelArg(0)", status)
 
     def enqueue_unseen(self, *sizes: int) -> None:
         """Launch the kernel with no event, by default in the sizes of the launch before.

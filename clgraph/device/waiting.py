@@ -25,7 +25,7 @@ SPIN_S = 50e-6
 BUSY_S = 20e-3
 PAUSE_SHARE = 1 / 16  # of the time waited so far
 LONGEST_PAUSE_S = 1e-3
-LOOKS = 256  # at a word, between two flushes: some 20 us
+LOOKS = 1024  # at a word, between two flushes, each of which takes as long as some 50: some 60 us
 THREAD = "clgraph-wait"
 # One for each part of this process that has threads of Python at work beside the one that waits.
 _sharing: set[object] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +16,18 @@ from clgraph.dynamic.maintained.following import Change
 from clgraph.dynamic.parts import Batch, Steps
 from clgraph.dynamic.regime import REGIMES, Costs, costs_of
 from clgraph.dynamic.result import UpdateResult, filled
+from clgraph.dynamic.storage.freelists import WORDS
 from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.dynamic.storage.columns import Place
+    from clgraph.dynamic.storage.freelists import Outcome
 
 __all__ = ["Changing", "timed"]
 
-MOST_NARROW = 2**32 - 2**20
+STATUS = WORDS["STATUS"]
 
 
 class Changing(Contents):
@@ -43,12 +45,12 @@ class Changing(Contents):
         began = time.perf_counter()
         with self.lock:
             steps = Steps()
-            result = None
             if edges.count and self._in_place_pays(edges.count, want, regime):
-                result = self._placed(steps, edges, values, way)
-            if result is None:
-                result = self._replaced(steps, edges, values, want, way, regime)
-                steps.wait()
+                result = self._placed(steps, edges, values, way, began)
+                if result is not None:
+                    return result
+            result = self._replaced(steps, edges, values, want, way, regime)
+            steps.wait()
             return timed(result, steps, began)
 
     def _replaced(
@@ -104,16 +106,17 @@ class Changing(Contents):
                 result = replace(result, regime=chosen)
         steps.wait()
         if states is not None:
-            self._check_narrow(store)
+            store.check_narrow()
             self._held = held.changed(store, spare, vertex_fields=vertex_fields, states=states)
         return result
 
     def _in_place_pays(self, count: int, want: int, regime: str) -> bool:
         """Whether a batch is to be brought in by one launch that changes the rows it touches."""
+        if want == ANY or regime == "rewrite" or not self.sorted or self.allocator != "device":
+            return False
         held = self._held
         store = held.store
-        possible = self.sorted and want != ANY and not store.parallel and self.allocator == "device"
-        if not possible or regime == "rewrite":
+        if store.parallel:
             return False
         if held.states and any(state is not None for state in held.states.values()):
             return False  # they want to know what changed
@@ -123,56 +126,34 @@ class Changing(Contents):
         return not too_many and self._costs.in_place(count, store.m, store.n)
 
     def _placed(
-        self, steps: Steps, edges: Edges, values: dict[str, Any], way: int
+        self, steps: Steps, edges: Edges, values: dict[str, Any], way: int, began: float
     ) -> UpdateResult | None:
         """Bring a batch in by one launch; None if it does not fit that, and nothing changed."""
         given, joins = edges.count, way == JOIN
-        carried = self._on_device(steps, values) if joins else []
+        carried = self._on_device(steps, values) if values else []
         while True:
             held = self._held
-            edges, store, vertex_fields = self._fitted(
-                steps, edges, held.store, held.vertex_fields, way
-            )
-            if not edges.count:
-                return UpdateResult(given, absent=edges.outside)
-            found = self._in_place(
+            store, vertex_fields = held.store, held.vertex_fields
+            if edges.largest is not None:  # else it turns out on the device
+                edges, store, vertex_fields = self._fitted(steps, edges, store, vertex_fields, way)
+                if not edges.count:
+                    return timed(UpdateResult(given, absent=edges.outside), steps, began)
+            outcome = self._in_place(
                 steps, edges, store, vertex_fields, carried, joins=joins, both=not self.directed
             )
-            if found is None:
+            if outcome is None:
                 return None
-            outcome, result = found
-            if not outcome["STATUS"]:
+            if not outcome.counts[STATUS]:
                 break
             edges = replace(edges, largest=outcome["LARGEST"])
-        self._check_narrow(self._store)
-        different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
-        others = different - wanted
-        return filled(
-            result,
-            given=given,
-            repeated=edges.count - different,
-            new=wanted if joins else 0,
-            present=others if joins else 0,
-            gone=0 if joins else wanted,
-            absent=edges.outside + (0 if joins else others),
-            regime="rows" if wanted else "none",
-            moved=outcome.moved,
-            looked=outcome["LOOKED"],
-        )
+        told = partial(_told, outcome, steps, given, edges.count, edges.outside, joins)
+        return UpdateResult.later(told, began)
 
     def _made(
         self, steps: Steps, held: tuple[Store, Spare], batch: Batch, way: int, regime: str
     ) -> tuple[Store, Spare]:
         step = self._updater.moved if regime == "rows" else self._updater.rewritten
         return step(steps, *held, batch, way, key_bits(held[0].n))
-
-    def _check_narrow(self, store: Store) -> None:
-        # The number first: to compare types takes longer than all else here.
-        if store.entries > MOST_NARROW and self._updater.offset == np.uint32:
-            raise InvalidGraphError(
-                f"the graph has grown to blocks of {store.entries} entries, beyond what 32 bits "
-                "count; make another DynamicGraph of to_graph(), which then takes 64."
-            )
 
     def _fitted(
         self,
@@ -260,6 +241,25 @@ def _steps_of(place: Place) -> tuple[np.uint32, np.uint32]:
     return np.uint32(place.stride), np.uint32(place.offset)
 
 
+def _told(
+    outcome: Outcome, steps: Steps, given: int, count: int, outside: int, joins: bool
+) -> dict[str, Any]:
+    """Give what a result says of a batch that one launch brought in, but for the host's time."""
+    different, wanted = outcome["DIFFERENT"], outcome["WANTED"]
+    others = different - wanted
+    if outcome.stamped:
+        steps["update"].note(outcome.device_ms)
+    told: dict[str, Any] = {"given": given, "repeated": count - different}
+    if joins:
+        told |= {"new": wanted, "present": others, "gone": 0, "absent": outside}
+    else:
+        told |= {"new": 0, "present": 0, "gone": wanted, "absent": outside + others}
+    told |= {"regime": "rows" if wanted else "none", "updated": 0, "logs": steps}
+    return told | {"moved": outcome.moved, "looked": outcome["LOOKED"]}
+
+
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:
     """Add times; what was launched has ended."""
-    return filled(result, logs=steps, total_ms=1e3 * (time.perf_counter() - began))
+    total_ms = 1e3 * (time.perf_counter() - began)
+    filled(result, logs=steps, total_ms=total_ms)
+    return result

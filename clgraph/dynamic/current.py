@@ -6,10 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clgraph.device.staying import StaysHere
-from clgraph.dynamic.inplace import COMMIT
-from clgraph.dynamic.parts import Steps
-from clgraph.dynamic.result import UpdateResult
-from clgraph.dynamic.storage.freelists import WORDS
+from clgraph.dynamic.storage.freelists import WORDS, FreeLists
 from clgraph.dynamic.storage.store import Held, Store
 
 if TYPE_CHECKING:
@@ -19,12 +16,14 @@ if TYPE_CHECKING:
     from clgraph.device import Allocation
     from clgraph.dynamic.batches import Edges
     from clgraph.dynamic.inplace import Shape
-    from clgraph.dynamic.storage.freelists import FreeLists, Outcome
+    from clgraph.dynamic.parts import Steps
+    from clgraph.dynamic.storage.freelists import Outcome
 
 __all__ = ["Current", "InPlaceBatch"]
 
 MOST_TRIES = 8
 DONE_CHANGED = WORDS["DONE_CHANGED"]
+DONE, STATUS, LACKING, ARCS = (WORDS[name] for name in ("DONE", "STATUS", "LACKING", "ARCS"))
 
 
 @dataclass(slots=True)
@@ -53,8 +52,8 @@ class InPlaceBatch:
         What vertices have then.
     following : pair of Held and FreeLists, optional
         What the graph refers to after it, but for what the device counts; see `prepare`.
-    result : UpdateResult or None
-        What the caller gets, but for the same.
+    stamp : int or None
+        What is posted at its end, if anything is.
     """
 
     held: Held
@@ -68,28 +67,29 @@ class InPlaceBatch:
     joins: bool
     vertex_fields: dict[str, Allocation]
     following: tuple[Held, FreeLists] | None = None
-    result: UpdateResult | None = None
+    stamp: int | None = None
 
     def prepare(self) -> tuple[Held, FreeLists]:
         """Make what follows, while the device is at it: that takes a fifth of the host's time."""
-        self.result = UpdateResult(self.count)
         # Made by name of class, since replace() takes longer than a launch.
         one, held, lists = self.store, self.held, self.lists.following()
         store = Store(one.n, one.m, one.pointer, one.used, one.pools, lists, one.parallel)
-        states, version = dict.fromkeys(held.states), held.version + 1
+        states, version = {}, held.version + 1
+        if held.states:
+            states = dict.fromkeys(held.states)
         made = Held(held.updater, store, held.spare, version, self.vertex_fields, states)
         self.following = made, lists
         return self.following
 
     def made(self, outcome: Outcome) -> Held:
         """Give what the graph refers to after it; the same however often it is asked."""
-        arcs = outcome["ARCS"]
-        if outcome["DONE"] != DONE_CHANGED or not arcs:
+        arcs = outcome.counts[ARCS]
+        if outcome.counts[DONE] != DONE_CHANGED or not arcs:
             held = self.held
             return replace(held, store=replace(held.store, blocks=self.lists.after(outcome)))
         made, lists = self.following or self.prepare()
         made.store.m = self.store.m + (arcs if self.joins else -arcs)
-        outcome.count(lists)
+        lists.left = outcome.tops
         return made
 
 
@@ -124,23 +124,16 @@ class Current(StaysHere):
             if pending is None:
                 return None
             lists, in_place = pending.lists, pending.held.updater.in_place
-            outcome = lists.outcome()
-            if outcome.missed:
+            outcome = lists.outcome(pending.stamp)
+            if outcome.missed:  # nobody went on, so that nothing is referred to yet
                 in_place.part_ways()
-                complete = outcome.rounds - lists.rounds == 2
-                if complete:  # all was ready to be referred to, which can be done once more
-                    in_place.launch(Steps(), pending, (COMMIT,))
-                    outcome = lists.outcome()
-                else:
-                    outcome.forget()
-            if outcome["DONE"] and not outcome.missed:
+                outcome.counts[DONE] = 0
+            if outcome.counts[DONE]:
                 self._now = pending.made(outcome)
             else:
                 in_place.reset()
-                fresh = (lists.after(outcome) if outcome["DONE"] else lists).reset()
-                self._now = _with_lists(
-                    pending.made(outcome) if outcome["DONE"] else pending.held, fresh
-                )
+                held = pending.held
+                self._now = replace(held, store=replace(held.store, blocks=lists.reset()))
             self._pending = None
             return outcome
 
@@ -154,53 +147,56 @@ class Current(StaysHere):
         *,
         joins: bool,
         both: bool,
-    ) -> tuple[Outcome, UpdateResult] | None:
+    ) -> Outcome | None:
         """Bring a batch into the rows; None if it does not fit this way, and nothing changed.
 
-        The count of the status word says whether an id was beyond the vertices. The result is to be
-        filled.
+        The count of the status word says whether an id was beyond the vertices.
         """
         held = self._held
         updater = held.updater
+        in_place = updater.in_place
         keys = edges.count * (2 if both else 1)
-        shape = updater.in_place.shape(keys, store.n)
-        if shape is None or not store.n:
+        shape = in_place.ready(keys, store.n, store.pools[0].count)
+        if shape is None:
             return None
-        lists = updater.listed(store, keys)
+        lists: Any = store.blocks
+        if type(lists) is not FreeLists:
+            lists = updater.listed(store, keys)
         ends = (edges.src, edges.dst)
         if not edges.on_device:
             work = updater.work
             ends = (work.upload("batch_src", edges.src), work.upload("batch_dst", edges.dst))
-        updater.in_place.prepare(shape)
         for _ in range(MOST_TRIES):
             self._pending = batch = InPlaceBatch(
                 held, store, lists, shape, ends, values, edges.count, both, joins, vertex_fields
             )
-            updater.in_place.launch(steps, batch)
+            in_place.launch(steps, batch)
             batch.prepare()
-            outcome, result = self._settled(), batch.result
+            outcome = self._settled()
             assert outcome is not None  # noqa: S101 (it was noted above)
-            assert result is not None  # noqa: S101 (it was prepared)
-            if outcome["DONE"] == DONE_CHANGED:
-                return outcome, result
+            if outcome.counts[DONE] == DONE_CHANGED:
+                return outcome
+            if outcome.stamped:
+                steps["update"].note(outcome.device_ms)
+            if outcome.counts[DONE] and outcome.counts[STATUS]:
+                if outcome.counts[STATUS] & WORDS["OUTSIDE"]:
+                    return outcome
+                in_place.note_crowded(edges.count)
+                return None
+            if outcome.counts[DONE] and outcome.counts[LACKING]:
+                store = self._enlarged(steps, store, keys, outcome)
+                in_place.ready(keys, store.n, store.pools[0].count)
             held = self._held
             lists = updater.listed(held.store, keys)
-            if not outcome["DONE"]:
-                continue
-            if outcome["STATUS"]:
-                if outcome["STATUS"] & WORDS["OUTSIDE"]:
-                    return outcome, result
-                updater.in_place.note_crowded(edges.count)
-                return None
-            if outcome["LACKING"]:
-                larger = updater.enlarged(steps, held.store, lists, outcome)
-                steps.wait()
-                # More room changes nothing of what the graph holds.
-                self._held = held = replace(held, store=larger)
-                lists = updater.listed(larger, keys)
-                store = replace(store, pools=larger.pools, blocks=lists)
         return None
 
-
-def _with_lists(held: Held, lists: FreeLists) -> Held:
-    return replace(held, store=replace(held.store, blocks=lists))
+    def _enlarged(self, steps: Steps, store: Store, keys: int, outcome: Outcome) -> Store:
+        """Take the blocks that a refused batch lacked; give the store that it is to change then."""
+        held = self._held
+        updater = held.updater
+        larger = updater.enlarged(steps, held.store, updater.listed(held.store, keys), outcome)
+        steps.wait()
+        larger.check_narrow()
+        # More room changes nothing of what the graph holds.
+        self._held = replace(held, store=larger)
+        return replace(store, pools=larger.pools, blocks=larger.blocks)

@@ -165,7 +165,8 @@ class DynamicGraph(Changing):
         edges = as_edges(self._memory, src, dst)
         if edges.largest is not None:
             batches.check_growth(edges, self.n)
-        weights = on_its_device(self._memory, weights, "weights")
+        if weights is not None:
+            weights = on_its_device(self._memory, weights, "weights")
         if weights is not None and self._open and self.m == 0 and not self.properties:
             self._take_weights(weights)
         fields, values = self._updater.columns.fields, {}

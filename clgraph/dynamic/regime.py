@@ -39,9 +39,9 @@ class Costs:
 
     def in_place(self, edges: int, m: int, n: int) -> bool:
         """Report whether to change rows in place rather than writing all of them anew."""
-        entries = min(edges * m / max(n, 1), float(m))
-        place = self.place_fixed + self.place_arc * edges + self.rewrite_arc * entries
-        return place < self.rewrite_fixed + self.rewrite_arc * m
+        left = m * (1 - edges / n) if edges < n else 0.0  # entries that rewriting moves beside
+        place = self.place_fixed + self.place_arc * edges
+        return place < self.rewrite_fixed + self.rewrite_arc * left
 
     def faster(self, arcs: int, m: int, mean_degree: float) -> str:
         """Name the way that takes less.

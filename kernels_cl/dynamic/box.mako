@@ -3,6 +3,8 @@
 ##
 ## functions()      at file scope
 ## wanted, changes, blocks, move, join    one after the other; they declare what the next ones use
+## move_long        the rows that these have left to all
+## counts           those of the next batch, and what the host is told of this one; of one work-group
 ## In scope         update.cl's arguments and local arrays, lid, b, keys sorted, `given` of them
 ## Called by        all work-items, in uniform control flow
 ## Barriers         several; none is needed between the parts
@@ -84,6 +86,7 @@ for (uint c = lid; c < CLASSES; c += GROUP_SIZE) wanted_blocks[c] = given_blocks
 if (lid == 0u) {
     begins[count_rows] = kept;
     short_of = 0u;
+    any_long = 0u;
     shares[b] = (uint2)(share, count_rows);
 }
 barrier(CLK_LOCAL_MEM_FENCE);
@@ -103,6 +106,10 @@ for (uint tile = 0u; tile < count_rows; tile += GROUP_SIZE) {
         const uint c = class_of(row.length, LEAST, block_bits);
         row.new_place = c ? atomic_inc(&wanted_blocks[c]) : 0u;
         mine[j] = row;
+        if (length > LONG_ROW) {
+            any_long = 1u;
+            length = 0u;
+        }
     }
     const offset_t before = total + group_scan_exclusive_${"add" if offset == "uint" else "place"}((offset_t)length, &inside);
     if (j < count_rows) sums[j] = before;
@@ -134,21 +141,39 @@ if (!lacking) {
         const uint c = class_of(mine[j].length, LEAST, block_bits);
         mine[j].spot += given_blocks[mine[j].old_class];
         mine[j].new_place = c ? free_blocks[wanted_blocks[c] - (uint)mine[j].new_place] : NOWHERE;
+        if (any_long) {
+            const uint change = begins[j + 1u] - begins[j];
+            const uint here_now = joins ? mine[j].length - change : mine[j].length + change;
+            if (here_now > LONG_ROW) {
+                const uint parts = (here_now + PIECE - 1u) / PIECE;
+                // Rows above pieces, so that rows are listed in the order of their pieces.
+                const ulong listed =
+                    atom_add((volatile __global ulong *)SPOT(parity, LONG), 1ul << 32 | parts);
+                long_rows[listed >> 32] = (uint4)(share + j, b * stride + begins[j], change, (uint)listed);
+                atom_add((volatile __global ulong *)SPOT(parity, MOVED), (ulong)here_now);
+            }
+        }
     }
+    // What the keys were taken from is nobody else's.
+    for (uint i = lid; any_long && i < kept; i += GROUP_SIZE) boxed[(ulong)b * stride + i] = keys[i];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 </%def>
 
-## A lane asks for several entries before it looks at the first: a long row is moved by one work-group, and
-## takes as long as its loads wait for each other.
 <%def name="move()">
+${entries("mine", "0u", "total", "count_rows")}
+</%def>
+
+## A lane asks for several entries before it looks at the first: a work-group takes as long as its loads
+## wait for each other.
+<%def name="entries(mine, first, end, count_rows)">
 // Every SIMD group moves as many entries as any other.
-const offset_t part = ((total + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
-const offset_t from = min(part * (lid / LANES), total), upto = min(from + part, total);
-uint low = 0u, high = count_rows;
+const offset_t part = ((${end} - ${first} + GROUP_SIZE - 1u) / GROUP_SIZE) * LANES;
+const offset_t from = min(${first} + part * (lid / LANES), ${end}), upto = min(from + part, ${end});
+uint low = 0u, high = ${count_rows};
 if (from < upto) {
-    low = last_upto(sums, 0u, count_rows, from);
-    high = last_upto(sums, low, count_rows, upto - 1u) + 1u;
+    low = last_upto(sums, 0u, ${count_rows}, from);
+    high = last_upto(sums, low, ${count_rows}, upto - 1u) + 1u;
 }
 for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES) {
 % for s in range(at_once):
@@ -158,7 +183,7 @@ for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES)
     if (there${s}) {
         j${s} = last_upto(sums, low, high, unit + ${s}u * LANES);
         i${s} = (uint)(unit + ${s}u * LANES - sums[j${s}]);
-        source${s} = mine[j${s}].old_place + i${s};
+        source${s} = ${mine}[j${s}].old_place + i${s};
         x${s} = indices[source${s}];
     }
 % endfor
@@ -167,7 +192,7 @@ for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES)
         const uint first = begins[j${s}], end = begins[j${s} + 1u];
         const uint below = targets_below(keys, first, end, x${s}, place_bits, bits);
         if (joins || first + below >= end || TARGET(keys[first + below]) != x${s}) {
-            const offset_t target = mine[j${s}].new_place + (joins ? i${s} + below : i${s} - below);
+            const offset_t target = ${mine}[j${s}].new_place + (joins ? i${s} + below : i${s} - below);
             indices[target] = x${s};
 % for i in range(len(fields)):
             field${i}[target] = field${i}[source${s}];
@@ -176,6 +201,57 @@ for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES)
     }
 % endfor
 }
+</%def>
+
+<%def name="move_long()">
+const uint listed = load_relaxed(SPOT(parity, LONG + 1u));
+for (uint piece = (uint)get_group_id(0); piece < moving; piece += (uint)get_num_groups(0)) {
+    uint row_low = 0u, row_high = listed;
+    while (row_high - row_low > 1u) {
+        const uint middle = row_low + (row_high - row_low) / 2u;
+        if (long_rows[middle].w <= piece) row_low = middle;
+        else row_high = middle;
+    }
+    const uint4 of = long_rows[row_low];
+    __global row_t *const row = rows + of.x;
+    const offset_t piece_first = (offset_t)(piece - of.w) * PIECE;
+    const offset_t piece_end = min(piece_first + PIECE, (offset_t)used[row->vertex]);
+    barrier(CLK_LOCAL_MEM_FENCE);  // another piece's keys may still be looked at
+    for (uint i = lid; i < of.z; i += GROUP_SIZE) keys[i] = boxed[of.y + i];
+    if (lid == 0u) {
+        begins[0] = 0u;
+        begins[1] = of.z;
+        sums[0] = 0u;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ${entries("row", "piece_first", "piece_end", "1u")}
+}
+</%def>
+
+<%def name="counts()">
+for (uint k = lid; k < SLOT_WORDS; k += GROUP_SIZE) {
+    uint x = 0u;
+    if (k >= TOPS && k < TOPS + CLASSES) {
+        x = load_relaxed(SPOT(parity, k));
+        if (done) x += load_relaxed(SPOT(parity, GIVEN + k - TOPS)) - load_relaxed(SPOT(parity, TAKEN + k - TOPS));
+% if posts:
+        posted[POST_TOPS + k - TOPS] = x;
+% endif
+    }
+    store_relaxed(SPOT(1u - parity, k), x);
+% if posts:
+    if (k < COUNTS) posted[k] = k == DONE ? (done ? DONE_CHANGED : DONE_REFUSED) : load_relaxed(SPOT(parity, k));
+% endif
+}
+if (lid == 0u) store_relaxed(SPOT(parity, DONE), done ? DONE_CHANGED : DONE_REFUSED);
+% if posts:
+barrier(CLK_GLOBAL_MEM_FENCE);
+if (lid == 0u) {
+    posted[POST_BEGAN] = began;
+    posted[POST_ENDED] = device_clock_ns();
+    store_release_system(posted + POST_STAMP, what);
+}
+% endif
 </%def>
 
 <%def name="join()">

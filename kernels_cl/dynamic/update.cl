@@ -1,6 +1,8 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="memory" file="/memory/memory.mako"/>\
+<%namespace name="system" file="/memory/system.mako"/>\
+<%namespace name="clock" file="/memory/clock.mako"/>\
 <%namespace name="barrier" file="/grid/barrier.mako"/>\
 <%namespace name="share" file="/grid/items.mako"/>\
 <%namespace name="sorting" file="/group/sort.mako"/>\
@@ -8,7 +10,11 @@
 <%namespace name="classes" file="/dynamic/classes.mako"/>\
 <%namespace name="box_of" file="/dynamic/box.mako"/>\
 // A batch of edges in one launch: keys go to boxes by ranges of rows; a work-group sorts a box, looks its
-// edges up, takes blocks and writes the rows that change there; at last the graph refers to these.
+// edges up, takes blocks and writes the rows that change there, but for long ones, which all work-groups
+// move together; at last the graph refers to these.
+//
+// The host may be told what was counted as soon as nothing can go wrong any more: then what follows in
+// the queue still finds the graph changed.
 //
 // The stages are launches of their own where work-groups cannot wait for each other. What the graph
 // consists of is not written before the last stage, and that one can be repeated.
@@ -22,7 +28,12 @@ ${group.named("add", "uint")}
 <%group:operator name="place" type="${offset}" identity="0ul" args="a, b">${a} + ${b}</%group:operator>
 % endif
 ${memory.vocabulary()}
+% if posts:
+${system.vocabulary()}
+${clock.vocabulary()}
+% endif
 ${barrier.vocabulary()}
+${barrier.counted()}
 typedef ${offset} offset_t;
 ${find.functions()}
 % for name, value in words.items():
@@ -31,6 +42,8 @@ ${find.functions()}
 #define BOX ${box}u         // most keys of a box
 #define LEAST ${least}u     // entries of the smallest block
 #define FEW 64u             // keys that are ranked sooner than sorted in steps
+#define LONG_ROW ${long_row}u   // entries beyond which all work-groups move a row, in pieces of so many:
+#define PIECE ${piece}u
 #define NOWHERE (~(offset_t)0)
 #define SPOT(p, k) (control + (p) * SLOT_WORDS + (k))
 #define TARGET(key) ((uint)((key) >> place_bits & ((1ul << bits) - 1ul)))
@@ -41,7 +54,7 @@ ${box_of.functions()}
 
 __kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void update_rows(
-    const uint what,                            // bits 0 to 2: which of the three stages; JOINS; ODD
+    const uint what,                            // bits 0 to 3: which of the four stages; JOINS; ODD
     const uint spin_limit,                      // polls before the barrier gives up
     volatile __global uint *control,            // counts of this batch and of the next; the barrier's words
     __global const uint *restrict src,          // [count]
@@ -56,10 +69,11 @@ void update_rows(
     const uint stride,                          // keys that a box has room for
     const uint block_bits,                      // of the entries of a block array
     __global uint *filled,                      // [boxes] in/out, 0 on entry
-    __global ulong *boxed,                      // [boxes * stride] out
+    __global ulong *boxed,                      // [boxes * stride] out; then keys of long rows
     __global uint2 *shares,                     // [boxes] out: where the rows of a box are listed, how many
     __global row_t *rows,                       // [keys] out
     __global uint *places,                      // [keys] out: where in their rows edges belong
+    __global uint4 *long_rows,                  // [all that there can be] out: row, first key, keys, first piece
     __global offset_t *free_blocks,             // by class, [room] each
     __global const uint *restrict lists,        // [2 * CLASSES] where each begins; its room
     __global offset_t *pointer,                 // [n] in/out
@@ -68,7 +82,10 @@ void update_rows(
     __global const ${kind} *restrict value${i}, // by edge of the batch
     __global ${kind} *field${i},                // in/out
 % endfor
-    __global uint *indices)                       // in/out
+    __global uint *indices${"," if posts else ")"}                       // in/out
+% if posts:
+    const ulong box)                            // address in host memory of [POST_WORDS], out
+% endif
 {
     ${lanes.setup()}\
     ${group.setup()}\
@@ -77,12 +94,21 @@ void update_rows(
     __local uint begins[BOX + 1u];          // keys of each row
     __local offset_t sums[BOX + 1u];        // entries of the rows before
     __local uint wanted_blocks[CLASSES], given_blocks[CLASSES];
-    __local uint short_of;
+    __local uint short_of, any_long;
+    __local ulong ended_with[3];            // as the counts from DIFFERENT on
+% if posts:
+    __local uint began;
+% endif
     volatile __global uint *const state = control + BARRIER;
     const uint lid = (uint)get_local_id(0);
-    const uint stages = what & 7u;
+    const uint stages = what & 15u;
     const uint joins = (what & JOINS) != 0u;    // edges that are not there join; else those there leave
     const uint parity = (what & ODD) != 0u;     // which of the two counts are this batch'
+    const uint round = load_relaxed(&state[GRID_BARRIER_ROUND]);
+% if posts:
+    volatile __global uint *const posted = (volatile __global uint *)box;
+    if (lid == 0u) began = device_clock_ns();  // posted now, the first barrier would wait for it
+% endif
     if (stages & 1u) {
         <%share:each_item count="count">
             const uint u = src[item], v = dst[item];
@@ -100,7 +126,7 @@ void update_rows(
                 else atomic_or(SPOT(parity, STATUS), CROWDED);
             }
         </%share:each_item>
-        if ((stages & 2u) && !grid_barrier(state, spin_limit)) return;
+        if ((stages & 2u) && !grid_barrier_after(state, spin_limit, round)) return;
     }
     const int stopped = load_relaxed(SPOT(parity, STATUS)) != 0u;
     if (stages & 2u) {
@@ -141,17 +167,28 @@ void update_rows(
         wanted = group_reduce_add(wanted);
         looked = group_reduce_add(looked);
         // An edge of both directions counts as different in one of its boxes; any that had keys looked.
-        if (lid == 0u && looked) {
-            atomic_add(SPOT(parity, DIFFERENT), different);
-            atomic_add(SPOT(parity, WANTED), wanted);
-            atomic_add(SPOT(parity, ARCS), arcs);
-            atomic_add(SPOT(parity, LOOKED), looked);
-            atom_add((volatile __global ulong *)SPOT(parity, MOVED), (ulong)moved);
+        if (lid == 0u) {
+            ended_with[0] = (ulong)wanted << 32 | different;
+            ended_with[1] = (ulong)looked << 32 | arcs;
+            ended_with[2] = moved;
         }
-        if ((stages & 4u) && !grid_barrier(state, spin_limit)) return;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // By neighbours, which is one turn to memory: all groups come here at about the same time.
+        if (looked) {
+            for (uint k = lid; k < 3u; k += GROUP_SIZE)
+                atom_add((volatile __global ulong *)SPOT(parity, DIFFERENT) + k, ended_with[k]);
+        }
+        if ((stages & 4u) && !grid_barrier_after(state, spin_limit, round + 1u)) return;
     }
-    if (stages & 4u) {
-        const int done = !stopped && !load_relaxed(SPOT(parity, LACKING));
+    const uint short_any = load_relaxed(SPOT(parity, LACKING)), pieces = load_relaxed(SPOT(parity, LONG));
+    const int done = !stopped && !short_any;
+    const uint moving = (stages & 4u) && done ? pieces : 0u;
+    ${box_of.move_long()}
+    if (moving && (stages & 8u) && !grid_barrier_after(state, spin_limit, round + 2u)) return;
+    if (stages & 8u) {
+        if (get_group_id(0) == 0) {
+            ${box_of.counts()}
+        }
         for (uint b = (uint)get_group_id(0); b < boxes; b += (uint)get_num_groups(0)) {
             // What is listed of a box without keys is of a batch before.
             const uint2 share = shares[b];
@@ -169,15 +206,5 @@ void update_rows(
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             if (lid == 0u) filled[b] = 0u;
         }
-        // The counts of the next batch.
-        for (uint k = lid; k < SLOT_WORDS && get_group_id(0) == 0; k += GROUP_SIZE) {
-            uint x = 0u;
-            if (k >= TOPS && k < TOPS + CLASSES) {
-                x = load_relaxed(SPOT(parity, k));
-                if (done) x += load_relaxed(SPOT(parity, GIVEN + k - TOPS)) - load_relaxed(SPOT(parity, TAKEN + k - TOPS));
-            }
-            store_relaxed(SPOT(1u - parity, k), x);
-        }
-        if (lid == 0u && get_group_id(0) == 0) store_relaxed(SPOT(parity, DONE), done ? DONE_CHANGED : DONE_REFUSED);
     }
 }

@@ -5,6 +5,12 @@
 ## int grid_barrier(state, spin_limit)   1 once all groups have arrived and see one another's writes
 ##                to global memory; 0 if one was missing after spin_limit polls: then the kernel must
 ##                leave, every later call gives 0 at once, and state[GRID_BARRIER_FAILED] is 1
+## counted()      at file scope, once, after vocabulary(), where a kernel counts its calls itself:
+## int grid_barrier_after(state, spin_limit, round)   the same with fewer turns to memory; round is
+##                state[GRID_BARRIER_ROUND] as it was before the kernel's first call, and one more in each
+##                later one. Of groups that have begun all get the same; one that begins when another has
+##                given up may get 1 once, and 0 from then on. A state is for one kind of calls, and is zeroed
+##                after a failure
 ## In scope       the memory vocabulary
 ## Called by      all work-items of all groups, in uniform control flow; the result is uniform in a group
 ## Barriers       two of the work-group
@@ -55,6 +61,42 @@ static inline __attribute__((always_inline)) int grid_barrier_in_group(
     if (get_local_id(0) == 0) {
         *passed = grid_barrier_arrive(state, spin_limit);
     }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    return *passed;
+}
+</%def>
+
+<%def name="counted()">\
+// What arrives in a round adds up to the highest bit, whoever is first, so that nothing has to be reset.
+// Either the last one ends the round or one that gave up does; who asks then knows which.
+static inline int grid_barrier_arrive_in(volatile __global uint *state, uint spin_limit, uint round) {
+    const uint missed = round + 0x80000000u;
+    const uint own = get_group_id(0) ? 1u : 0x80000000u - ((uint)get_num_groups(0) - 1u);
+    uint now = round;
+    fence_device();
+    if (((atomic_add(&state[GRID_BARRIER_ARRIVED], own) + own) & 0x7fffffffu) == 0u) {
+        fence_device();
+        now = atomic_cmpxchg(&state[GRID_BARRIER_ROUND], round, round + 1u);
+        return now == round;
+    }
+    for (uint spins = 0; spins < spin_limit && now == round; ++spins) {
+        now = load_acquire(&state[GRID_BARRIER_ROUND]);
+        if (now == round) spin_hint();
+    }
+    if (now == round) {
+        now = atomic_cmpxchg(&state[GRID_BARRIER_ROUND], round, missed);
+        fence_device();
+        if (now == round) store_relaxed(&state[GRID_BARRIER_FAILED], 1u);
+    }
+    return now == round + 1u;
+}
+
+#define grid_barrier_after(state, spin_limit, round) grid_barrier_counted(&grid_barrier_passed, (state), (spin_limit), (round))
+
+static inline __attribute__((always_inline)) int grid_barrier_counted(
+    __local int *passed, volatile __global uint *state, uint spin_limit, uint round) {
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) *passed = grid_barrier_arrive_in(state, spin_limit, round);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return *passed;
 }

@@ -12,12 +12,9 @@ from dynamic.dynamic_reference import Reference, batch, check
 import clgraph as cg
 from clgraph.device import Allocation, Kernel, Memory, Mirror
 from clgraph.dynamic import inplace
-from clgraph.dynamic.inplace import COMMIT, PROCESS, SCATTER, InPlace, Shape
+from clgraph.dynamic.inplace import SCATTER, STAGES, InPlace, Shape
 from clgraph.dynamic.storage.freelists import (
-    BARRIER_FAILED,
-    BARRIER_ROUND,
     CONTROL_WORDS,
-    WORDS,
     FreeLists,
 )
 
@@ -56,7 +53,7 @@ def test_a_batch_costs_what_it_is_and_not_what_the_graph_is(any_device):
         into = graph.insert_edges(src, dst, regime="rows")
         out = graph.delete_edges(src, dst, regime="rows")
         assert (into.new, out.gone) == (200, 200)
-        launches = 1 if graph._updater.in_place.together else 3
+        launches = 1 if graph._updater.in_place.together else len(STAGES)
         assert (into.launches, out.launches) == (launches, launches)
         costs[n] = [into.moved, into.looked, out.moved, out.looked]
         assert into.moved + out.moved < 2 * 200 * (8 + 6 * np.sqrt(8))
@@ -107,7 +104,7 @@ def test_a_steady_batch_looks_at_the_arguments_that_change(any_device, monkeypat
     monkeypatch.setattr(Kernel, "_set_arguments", noted)
     graph.insert_edges(*ends, costs, regime="rows")
     graph.delete_edges(*ends, regime="rows")
-    launches = 1 if graph._updater.in_place.together else 3
+    launches = 1 if graph._updater.in_place.together else len(STAGES)
     assert looked == [4] * (2 * launches)
     monkeypatch.undo()
     # Other values, in other memory, of the same number.
@@ -175,7 +172,7 @@ def test_scratch_memory_is_the_batch_s(pocl):
         graph = cg.DynamicGraph(directed(n, 2), device=pocl)
         graph.insert_edges(*fresh_edges(graph, n, 300), regime="rows")
         sizes.append(graph._updater.in_place.size_bytes)
-    assert sizes[1] <= sizes[0]
+    assert sizes[1] < 1.1 * sizes[0]  # which lists rows that are long in the larger pool
 
 
 @pytest.mark.parametrize("allocator", ["device", "host"])
@@ -273,35 +270,6 @@ def test_work_groups_that_wait_in_vain(pocl, monkeypatch, caplog):
     assert graph.delete_edges(src, dst, regime="rows").gone == 50
 
 
-def test_a_group_that_missed_the_last_meeting(pocl, monkeypatch):
-    """All was ready to be referred to when a work-group gave up: that is done once more."""
-    graph = cg.DynamicGraph(directed(300, 6), device=pocl)
-    graph.insert_edges([0], [299], regime="rows")
-    src, dst = fresh_edges(graph, 300, 20)
-    graph.insert_edges(src, dst, regime="rows")
-    graph.delete_edges(src, dst, regime="rows")
-    before = graph.m
-    real = InPlace.launch
-
-    def half(self, steps, one, stages=()):
-        if stages == (COMMIT,):
-            return real(self, steps, one, stages)
-        real(self, steps, one, (SCATTER, PROCESS))
-        words = one.lists.control.read()
-        words[WORDS["BARRIER"] + BARRIER_ROUND] += 2
-        words[WORDS["BARRIER"] + BARRIER_FAILED] = 1
-        one.lists.control.write(words)
-        return None
-
-    monkeypatch.setattr(InPlace, "launch", half)
-    assert graph.insert_edges(src, dst, regime="rows").new == 20
-    monkeypatch.undo()
-    assert graph.m == before + 20
-    assert graph.has_edges(src, dst).all()
-    assert graph.delete_edges(src, dst, regime="rows").gone == 20
-    assert graph.m == before
-
-
 def test_interrupted_while_the_device_is_at_it(any_device, monkeypatch):
     """The graph is then what the device made of it, whoever asks first."""
     graph = cg.DynamicGraph(directed(100, 4), device=any_device)
@@ -311,7 +279,7 @@ def test_interrupted_while_the_device_is_at_it(any_device, monkeypatch):
     graph.delete_edges(src, dst, regime="rows")
     version, m, real = graph.version, graph.m, FreeLists.outcome
 
-    def interrupted(_):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(FreeLists, "outcome", interrupted)

@@ -5,6 +5,7 @@ import pytest
 
 import clgraph as cg
 from clgraph.device import Memory
+from clgraph.dynamic.inplace import STAGES
 from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives.radix import RadixSort
 
@@ -38,7 +39,7 @@ def test_batches_in_one_launch(gpu, name):
             # Those of the batch that the graph had are put back.
             graph.insert_edges(held // n, held % n, regime="rows")
             np.testing.assert_array_equal(numbered(graph.to_graph()), held)
-        one = 1 if gpu.traits.grid_barrier else 3
+        one = 1 if gpu.traits.grid_barrier else len(STAGES)
         assert (into.launches, out.launches) == (one, one)
     assert graph._updater.in_place.together == gpu.traits.grid_barrier
 

@@ -9,6 +9,12 @@
 <%def name="read(slot)">${f"load_relaxed(&{slot})" if ordered_slots else slot}</%def>\
 ${memory.vocabulary()}
 ${barrier.vocabulary()}
+% if counted:
+${barrier.counted()}
+#define CROSS() grid_barrier_after(state, spin_limit, before + crossings++)
+% else:
+#define CROSS() grid_barrier(state, spin_limit)
+% endif
 
 __kernel __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void grid_check(
@@ -21,9 +27,13 @@ void grid_check(
 {
     ${barrier.setup()}\
     const uint count = (uint)get_global_size(0);
+% if counted:
+    const uint before = load_relaxed(&state[GRID_BARRIER_ROUND]);
+    uint crossings = 0u;
+% endif
     for (uint round = 1; round <= rounds; ++round) {
         ${write("slots[get_global_id(0)]", "round")};
-        if (!grid_barrier(state, spin_limit)) {
+        if (!CROSS()) {
             return;
         }
         for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0)) {
@@ -31,7 +41,7 @@ void grid_check(
                 atomic_inc(&stale[get_group_id(0)]);
             }
         }
-        if (!grid_barrier(state, spin_limit)) {
+        if (!CROSS()) {
             return;
         }
         if (get_local_id(0) == 0) {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from clgraph.device import Memory, Mirror, mirror
-from clgraph.device.memory.posted import Posted
+from clgraph.device.memory.posted import PostedMirror
 from clgraph.device.waiting import keep_the_interpreter, share_the_interpreter, wait_for_word
 
 posted = importlib.import_module("clgraph.device.memory.posted")
@@ -29,7 +29,7 @@ def no_copies(monkeypatch):
 
 def test_words_come_after_all_that_was_enqueued(held, any_device, monkeypatch):
     no_copies(monkeypatch)
-    seen = Posted(any_device, held, 2, 500)
+    seen = PostedMirror(any_device, held, 2, 500)
     for value in range(50):
         held.write_later(np.full(3, value, np.uint32))
         seen.refresh()
@@ -39,7 +39,7 @@ def test_words_come_after_all_that_was_enqueued(held, any_device, monkeypatch):
 
 def test_the_stamp_begins_anew(held, any_device, monkeypatch):
     no_copies(monkeypatch)
-    seen = Posted(any_device, held, 0, 3)
+    seen = PostedMirror(any_device, held, 0, 3)
     seen._stamp = 2**32 - 2
     seen._posts.write(np.full(1, seen._stamp, np.uint32))
     for value in (7, 8, 9):
@@ -49,7 +49,7 @@ def test_the_stamp_begins_anew(held, any_device, monkeypatch):
 
 
 def test_it_holds_what_it_looks_at(held, any_device):
-    seen = Posted(any_device, held, 2, 3)
+    seen = PostedMirror(any_device, held, 2, 3)
     held.release()
     gc.collect()
     seen.refresh()
@@ -58,7 +58,7 @@ def test_it_holds_what_it_looks_at(held, any_device):
 
 def test_words_that_do_not_come_are_copied(held, any_device, monkeypatch):
     """And how many posts there were is found out from what the device says."""
-    seen = Posted(any_device, held, 1, 3)
+    seen = PostedMirror(any_device, held, 1, 3)
     seen.refresh()
     held.clear().wait()
     asked = []
@@ -74,7 +74,7 @@ def test_words_that_do_not_come_are_copied(held, any_device, monkeypatch):
 
 
 def test_two_mirrors_are_still_refreshed_together(held, any_device):
-    front, back = Posted(any_device, held, 0, 3), Mirror(any_device, held, 6, 2)
+    front, back = PostedMirror(any_device, held, 0, 3), Mirror(any_device, held, 6, 2)
     front.refresh(back)
     assert (front.words.tolist(), back.words.tolist()) == ([0, 1, 2], [6, 7])
 
@@ -82,10 +82,10 @@ def test_two_mirrors_are_still_refreshed_together(held, any_device):
 def test_posts_follow_what_is_on_the_device_s_own_queue(held, any_device, monkeypatch):
     """Although programs are shared with whoever has another queue there."""
     no_copies(monkeypatch)
-    Posted(any_device, held, 2, 3)
+    PostedMirror(any_device, held, 2, 3)
     beside = any_device.beside()
     held = Memory(beside).upload("held", np.arange(600, dtype=np.uint32))
-    seen = Posted(beside, held, 2, 3)
+    seen = PostedMirror(beside, held, 2, 3)
     assert seen._kernel.device is beside
     held.write_later(np.full(3, 7, np.uint32))
     seen.refresh()
@@ -127,7 +127,7 @@ def test_a_word_is_not_waited_for_for_ever(monkeypatch):
 
 
 def test_a_wait_can_be_left(held, any_device, monkeypatch):
-    seen = Posted(any_device, held, 0, 3)
+    seen = PostedMirror(any_device, held, 0, 3)
     seen.refresh()
     held.write(np.full(1, 77, np.uint32))
 
@@ -145,7 +145,7 @@ def test_a_wait_can_be_left(held, any_device, monkeypatch):
 
 
 def test_the_interpreter_is_left_to_others(held, any_device):
-    seen, own = Posted(any_device, held, 0, 3), object()
+    seen, own = PostedMirror(any_device, held, 0, 3), object()
     held.write(np.full(1, 9, np.uint32))
     share_the_interpreter(own)
     try:

@@ -8,7 +8,7 @@ import pytest
 import clgraph as cg
 from clgraph.algorithms.components import number
 from clgraph.device import Mirror, native
-from clgraph.device.memory.posted import Posted
+from clgraph.device.memory.posted import PostedMirror
 from clgraph.device.observing import observed_by
 from clgraph.profile.passes.timeline import Timeline
 
@@ -40,7 +40,7 @@ def enqueued(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("kind", [Posted, Mirror])
+@pytest.mark.parametrize("kind", [PostedMirror, Mirror])
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_steady_search_is_a_launch_and_a_look(name, kind, any_device, monkeypatch):
     make, graph = SEARCHES[name]
@@ -51,13 +51,13 @@ def test_a_steady_search_is_a_launch_and_a_look(name, kind, any_device, monkeypa
     plan.run(3)
     calls = enqueued(monkeypatch)
     found = [plan.run(source) for source in (3, 30, 0)]
-    assert calls == [SEEN, UNSEEN if kind is Posted else COPY] * 3
+    assert calls == [SEEN, UNSEEN if kind is PostedMirror else COPY] * 3
     for result, source in zip(found, (3, 30, 0), strict=True):
         np.testing.assert_array_equal(result.distances, np.abs(np.arange(40) - source))
         assert result.stats.kernel_ms > 0
 
 
-@pytest.mark.parametrize("kind", [Posted, Mirror])
+@pytest.mark.parametrize("kind", [PostedMirror, Mirror])
 def test_components_have_two_events_and_a_look(kind, any_device, monkeypatch):
     """Of the first launch and of the last; those in between are of no interest by themselves."""
     monkeypatch.setattr(number, "ONE_ITEM_VERTICES", 0)
@@ -70,7 +70,7 @@ def test_components_have_two_events_and_a_look(kind, any_device, monkeypatch):
     found = plan.run()
     between = found.stats.launches - 2
     assert between >= 4
-    assert calls == [SEEN, *[UNSEEN] * between, SEEN, UNSEEN if kind is Posted else COPY]
+    assert calls == [SEEN, *[UNSEEN] * between, SEEN, UNSEEN if kind is PostedMirror else COPY]
     assert found.stats.kernel_ms > 0
     assert (found.labels.tolist(), found.count) == (wanted, 6)
 
@@ -105,7 +105,7 @@ def test_a_search_is_timed_after_its_end(monkeypatch):
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_can_be_left_while_its_words_are_awaited(name, any_device, monkeypatch):
     make, graph = SEARCHES[name]
-    monkeypatch.setattr(driver, "mirror", Posted)
+    monkeypatch.setattr(driver, "mirror", PostedMirror)
     plan = make(graph, device=any_device)
     plan.run(3)
 
@@ -125,7 +125,7 @@ def test_a_search_can_be_left_while_its_words_are_awaited(name, any_device, monk
 def test_words_of_a_search_that_do_not_come_are_copied(name, any_device, monkeypatch):
     """As where a search takes longer than the host polls."""
     make, graph = SEARCHES[name]
-    monkeypatch.setattr(driver, "mirror", Posted)
+    monkeypatch.setattr(driver, "mirror", PostedMirror)
     plan = make(graph, device=any_device)
     plan.run(3)
     with monkeypatch.context() as patch:

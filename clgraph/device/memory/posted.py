@@ -1,4 +1,4 @@
-"""Words of device memory that a kernel puts down in host memory, where the host polls for them."""
+"""Words that a kernel writes to host memory, where the host polls for them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.device.forks import check_process
 from clgraph.device.memory.allocator import Memory
 from clgraph.device.memory.mirror import Mirror
+from clgraph.device.memory.pinned import Pinned
 from clgraph.device.programs.program import load
 from clgraph.device.waiting import wait, wait_for_word
 
@@ -16,22 +17,64 @@ if TYPE_CHECKING:
     from clgraph.device.discovery import Device
     from clgraph.device.memory.allocation import Allocation
 
-__all__ = ["Posted", "mirror"]
+__all__ = ["Posted", "PostedMirror", "can_post", "mirror"]
 
 GROUP_SIZE = 256
 STAMPS = 1 << 32
 
 
-class Posted(Mirror):
-    """A mirror that needs no copy: a kernel writes the words to where the host polls.
+class Posted:
+    """Words that a kernel of a device puts down in host memory, the last of them last.
 
     A copy begins some microseconds after the launch before it has ended, and as many pass until
     its end is known; both are much of what a launch of some twenty takes.
 
     Parameters
     ----------
+    device : Device
+        Whose kernels can write to pinned host memory by its address; see `can_post`.
+    count : int
+        Words of 32 bits.
+
+    Attributes
+    ----------
+    words : memoryview
+        What was posted last.
+    address : numpy.uint64
+        Where a kernel writes to.
+    """
+
+    def __init__(self, device: Device, count: int) -> None:
+        self._queue = device.queue
+        self._pinned = Pinned(device, count, np.uint32)
+        self._pinned.array[:] = 0
+        self._last = count - 1
+        self.words = self._pinned.array.data
+        self.address = np.uint64(self._pinned.array.ctypes.data)
+
+    def came(self, stamp: int) -> bool:
+        """Wait until the last word is this one.
+
+        Returns
+        -------
+        bool
+            False if it was not polled for, or for as long as it is: then wait for the launch.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; what was enqueued runs on.
+        """
+        return wait_for_word(self.words, self._last, stamp, self._queue)
+
+
+class PostedMirror(Mirror):
+    """A mirror that needs no copy: a small kernel writes the words to where the host polls.
+
+    Parameters
+    ----------
     device, source, first, count
-        As of a `Mirror`. Kernels of the device can write to pinned host memory by its address.
+        As of a `Mirror`; see `can_post`.
     """
 
     def __init__(self, device: Device, source: Allocation, first: int, count: int) -> None:
@@ -63,8 +106,12 @@ class Posted(Mirror):
         self._stamp = self._box[len(self.words)]  # all posts came before
 
 
+def can_post(device: Device) -> bool:
+    """Tell whether kernels of a device may write to a host's address."""
+    return device.traits.memory_ops == "ptx"  # of others that is not known
+
+
 def mirror(device: Device, source: Allocation, first: int, count: int) -> Mirror:
     """Give the mirror that shows these words soonest."""
-    # Of others it is not known that a kernel may write to a host's address.
-    kind = Posted if device.traits.memory_ops == "ptx" else Mirror
+    kind = PostedMirror if can_post(device) else Mirror
     return kind(device, source, first, count)

@@ -234,9 +234,59 @@ class Kernel:
             try:
                 self._handle.enqueue_unseen()
             except NativeError as error:
-                raise ClgraphError(
-                    f"{self.name} could not be launched again on {self.device.name}: {error}"
-                ) from error
+                raise self._not_again(error) from error
+
+    def again_with(
+        self, stamp: object, word: int, changing: Iterable[tuple[int, Allocation]]
+    ) -> bool:
+        """Enqueue the kernel as it was launched last, but for some arguments, without an event.
+
+        Parameters
+        ----------
+        stamp : object
+            With which it was launched, see `launch`.
+        word : int
+            The first argument, of 32 bits.
+        changing : iterable of int and Allocation
+            Places of arguments that may be others than before, and these.
+
+        Returns
+        -------
+        bool
+            False, and nothing was enqueued, if it was not launched with that stamp last, or if
+            launches are watched or checked.
+
+        Raises
+        ------
+        ClgraphError
+            If the driver refuses.
+        """
+        if _instead is not None or self.checks is not None:
+            return False
+        check_process()
+        with self._lock:
+            if stamp is not self._stamp:
+                return False
+            self._stamp = None  # until the driver has all of them
+            last = self._last
+            last[0] = UNSET
+            try:
+                for index, arg in changing:
+                    if arg.token is not last[index]:
+                        last[index] = UNSET
+                        self._handle.set_bytes(index, arg.address or address_of(arg.buffer))
+                        last[index] = arg.token
+                self._handle.set_first(word)
+                self._handle.enqueue_unseen()
+            except NativeError as error:
+                raise self._not_again(error) from error
+            self._stamp = stamp
+        return True
+
+    def _not_again(self, error: NativeError) -> ClgraphError:
+        return ClgraphError(
+            f"{self.name} could not be launched again on {self.device.name}: {error}"
+        )
 
     def _largest_group(self, handle: KernelHandle) -> int:
         traits = self.device.traits

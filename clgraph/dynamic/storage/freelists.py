@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, mirror
+from clgraph.device import Memory, Mirror, Posted, can_post
 from clgraph.dynamic.storage.blocks import Blocks, NoRoomError
 from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Device, Mirror
+    from clgraph.device import Allocation, Device
 
 __all__ = ["SLOT_WORDS", "WORDS", "FreeLists", "Outcome"]
 
@@ -27,15 +27,17 @@ WORDS = {
     "LACKING": 1,
     "DONE": 2,
     "LARGEST": 3,
+    # What every work-group adds to at its end, at once.
     "DIFFERENT": 4,
     "WANTED": 5,
     "ARCS": 6,
-    "SHARED": 7,
+    "LOOKED": 7,
     "MOVED": 8,  # 64 bits
-    "LOOKED": 10,
-    "TAKEN": 12,
-    "GIVEN": 12 + CLASSES,
-    "TOPS": 12 + 2 * CLASSES,
+    "SHARED": 10,
+    "LONG": 12,  # pieces of long rows, and these rows
+    "TAKEN": 14,
+    "GIVEN": 14 + CLASSES,
+    "TOPS": 14 + 2 * CLASSES,
     "SLOT_WORDS": 512,
     "BARRIER": 1024,  # behind both slots, the words of the grid barrier
     "CLASSES": CLASSES,
@@ -45,58 +47,83 @@ WORDS = {
     "DONE_REFUSED": 2,
 }
 SLOT_WORDS, LACKING = WORDS["SLOT_WORDS"], WORDS["LACKING"]
-TAKEN, TOPS = WORDS["TAKEN"], WORDS["TOPS"]
+COUNTS, TOPS = WORDS["TAKEN"], WORDS["TOPS"]
+# What the host is told where a kernel can tell it: counts, free blocks, two times and a stamp.
+POST = {
+    "COUNTS": COUNTS,
+    "POST_TOPS": COUNTS,
+    "POST_BEGAN": COUNTS + CLASSES,
+    "POST_ENDED": COUNTS + CLASSES + 1,
+    "POST_STAMP": COUNTS + CLASSES + 2,
+}
+POST_TIMES, POST_WORDS = POST["POST_BEGAN"], POST["POST_STAMP"] + 1
+CLOCK = 1 << 32  # nanoseconds after which a device's clock begins anew
 LEAST_ROOM = 64
-BARRIER_WORDS, BARRIER_ROUND, BARRIER_FAILED = 96, 32, 64
+NOTHING = np.zeros(0, np.uint32)
+BARRIER_WORDS, BARRIER_FAILED = 96, 64
 CONTROL_WORDS = WORDS["BARRIER"] + BARRIER_WORDS
 
 
 class Outcome:
     """What a batch counted.
 
+    Parameters
+    ----------
+    counts : list of int
+        The first words of its counts.
+    tops : bytes
+        uint32 [CLASSES]: free blocks afterwards, if the batch came to its end.
+
     Attributes
     ----------
-    rounds : int
-        How often all work-groups have met since the counts were written anew.
+    counts, tops
+        As above.
+    times : pair of int
+        When the first work-group began and when the counts were there, nanoseconds of the device's
+        clock; zeros where nobody noted them.
+    stamped : bool
+        Whether it was to be posted, so that there is no event.
     missed : bool
-        Whether one of them waited for the others in vain.
-    tops : uint32 array [CLASSES]
-        Free blocks afterwards, if the batch came to its end.
+        Whether work-groups waited for each other in vain: then nothing was brought in.
     words : uint32 array [SLOT_WORDS]
-        All counts; only where blocks were lacking are they there to stay.
+        All counts, where blocks were lacking.
     """
 
-    __slots__ = ("_counts", "missed", "rounds", "tops", "words")
+    __slots__ = ("counts", "missed", "stamped", "times", "tops", "words")
 
-    def __init__(self, control: NDArray[np.uint32], parity: int) -> None:
-        first, next_tops = parity * SLOT_WORDS, (1 - parity) * SLOT_WORDS + TOPS
-        self._counts: list[int] = control[first : first + TAKEN].tolist()
+    def __init__(self, counts: list[int], tops: bytes) -> None:
+        self.counts, self.tops = counts, tops
+        self.times: Sequence[int] = (0, 0)
+        self.missed = self.stamped = False
+        self.words = NOTHING
+
+    @classmethod
+    def copied(cls, control: NDArray[np.uint32], parity: int) -> Outcome:
+        """Give what is in the control words behind a batch."""
         # Copies, since the next batch's counts come to the same place.
-        self.tops = control[next_tops : next_tops + CLASSES].copy()
-        self.words = control[first : first + SLOT_WORDS]
-        if self._counts[LACKING]:
-            self.words = self.words.copy()
-        self.rounds: int = control.item(WORDS["BARRIER"] + BARRIER_ROUND)
-        self.missed = control.item(WORDS["BARRIER"] + BARRIER_FAILED) != 0
+        first, next_tops = parity * SLOT_WORDS, (1 - parity) * SLOT_WORDS + TOPS
+        tops = control[next_tops : next_tops + CLASSES].tobytes()
+        found = cls(control[first : first + COUNTS].tolist(), tops)
+        found.missed = control.item(WORDS["BARRIER"] + BARRIER_FAILED) != 0
+        if found.counts[LACKING]:
+            found.words = control[first : first + SLOT_WORDS].copy()
+        return found
 
     def __getitem__(self, name: str) -> int:
         """Give a count by the name of its word."""
-        return self._counts[WORDS[name]]
-
-    def forget(self) -> None:
-        """Have the batch not done: it was not brought in, whatever the device says."""
-        self._counts[WORDS["DONE"]] = 0
-
-    def count(self, lists: FreeLists) -> FreeLists:
-        """Tell lists that follow a batch what it left; gives them back."""
-        lists.tops, lists.rounds = self.tops, self.rounds
-        return lists
+        return self.counts[WORDS[name]]
 
     @property
     def moved(self) -> int:
         """Entries that were copied to other blocks."""
         first = WORDS["MOVED"]
-        return self._counts[first] | self._counts[first + 1] << 32
+        return self.counts[first] | self.counts[first + 1] << 32
+
+    @property
+    def device_ms(self) -> float:
+        """Milliseconds by the device's clock."""
+        began, ended = self.times
+        return (ended - began) % CLOCK / 1e6
 
     def of_classes(self, name: str) -> NDArray[np.int64]:
         """Give counts by size class."""
@@ -122,12 +149,14 @@ class FreeLists:
         uint32: counts of the next batch, and of the one before; then the words of the barrier.
     mirror : Mirror
         What the host sees of them.
+    posted : Posted or None
+        Where a kernel tells the host of them, where it can.
     parity : int
         Which of the two are the next batch'.
-    firsts, rooms, tops : int64 arrays [CLASSES]; tops may be uint32
-        Where lists begin, their room, and how many blocks are in them.
-    rounds : int
-        How often all work-groups had met after the last batch.
+    firsts, rooms : int64 arrays [CLASSES]
+        Where lists begin, and their room.
+    left : bytes
+        uint32 [CLASSES]: how many blocks are in them.
     """
 
     arrays: Blocks
@@ -135,11 +164,16 @@ class FreeLists:
     lists: Allocation
     control: Allocation
     mirror: Mirror
+    posted: Posted | None
     parity: int
     firsts: NDArray[np.int64]
     rooms: NDArray[np.int64]
-    tops: NDArray[Any]
-    rounds: int = 0
+    left: bytes
+
+    @property
+    def tops(self) -> NDArray[np.int64]:
+        """How many blocks are in each list."""
+        return np.frombuffer(self.left, np.uint32).astype(np.int64)
 
     @classmethod
     def made(
@@ -159,11 +193,12 @@ class FreeLists:
             memory.upload("free_blocks", held),
             memory.upload("free_lists", np.concatenate([firsts, rooms]).astype(np.uint32)),
             control,
-            mirror(device, control, 0, CONTROL_WORDS),
+            Mirror(device, control, 0, CONTROL_WORDS),
+            Posted(device, POST_WORDS) if can_post(device) else None,
             0,
             firsts,
             rooms,
-            tops,
+            tops.astype(np.uint32).tobytes(),
         )
 
     @classmethod
@@ -176,18 +211,32 @@ class FreeLists:
         return cls.made(device, arrays, free, rooms, dtype)
 
     def reset(self) -> FreeLists:
-        """Write the counts anew, as they are when no batch has begun."""
+        """Write the counts anew, as they are when no batch has begun; gives these lists back."""
         self.control.write(_control(self.tops))
-        return replace(self, rounds=0)
+        return self
 
-    def outcome(self) -> Outcome:
-        """Read what the last batch counted."""
-        self.mirror.refresh()
-        return Outcome(self.mirror.words, self.parity)
+    def outcome(self, stamp: int | None) -> Outcome:
+        """Read what the last batch counted, which ends with posting this stamp, if with any."""
+        posted = self.posted
+        if stamp is None or posted is None:
+            self.mirror.refresh()
+            return Outcome.copied(self.mirror.words, self.parity)
+        words = posted.words
+        if posted.came(stamp) and not words[LACKING]:
+            found = Outcome(words[:COUNTS].tolist(), words[COUNTS:POST_TIMES].tobytes())
+        else:
+            self.mirror.refresh()
+            found = Outcome.copied(self.mirror.words, self.parity)
+        found.stamped = True
+        if words[-1] == stamp:
+            found.times = words[POST_TIMES : POST_TIMES + 2].tolist()
+        return found
 
     def after(self, outcome: Outcome) -> FreeLists:
         """Give what they are after a batch."""
-        return outcome.count(self.following())
+        lists = self.following()
+        lists.left = outcome.tops
+        return lists
 
     def following(self) -> FreeLists:
         """Give what they are after a batch, but for its counts, which are those of now."""
@@ -197,11 +246,11 @@ class FreeLists:
             self.lists,
             self.control,
             self.mirror,
+            self.posted,
             1 - self.parity,
             self.firsts,
             self.rooms,
-            self.tops,
-            self.rounds,
+            self.left,
         )
 
     def enlarged(self, outcome: Outcome, least_slots: int) -> FreeLists:

@@ -13,6 +13,7 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.dynamic.storage.sizes import CLASSES
 from clgraph.engine.sweeps import Sweeper
+from clgraph.errors import InvalidGraphError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Field", "Held", "Kernels", "Spare", "Store", "copied", "read_range"]
 
+MOST_NARROW = 2**32 - 2**20
 MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 
 
@@ -72,6 +74,20 @@ class Store:
     def entries(self) -> int:
         """Entries that the pool has room for."""
         return self.blocks.slots * self.blocks.block_edges
+
+    def check_narrow(self) -> None:
+        """Refuse blocks that have grown beyond what places in them can count.
+
+        Raises
+        ------
+        InvalidGraphError
+            If places of 32 bits do not tell all entries apart.
+        """
+        if self.entries > MOST_NARROW and self.pointer.dtype == np.uint32:
+            raise InvalidGraphError(
+                f"the graph has grown to blocks of {self.entries} entries, beyond what 32 bits "
+                "count; make another DynamicGraph of to_graph(), which then takes 64."
+            )
 
 
 @dataclass(frozen=True, slots=True)

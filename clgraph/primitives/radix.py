@@ -23,12 +23,17 @@ DIGITS = 1 << DIGIT_BITS
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
+TOGETHER, TICKETED, COPIES = False, True, 1
+EARLY = True  # whether a tile's digits are counted before its keys are ranked
 LOOKS = 4  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 
-def _sort_shape(traits: DeviceTraits, items: int, element_bytes: int) -> tuple[int, int]:
-    """Give work-items of a group, and elements of each, whose tile and counts fit local memory."""
+def _sort_shape(traits: DeviceTraits, items: int, widest: int) -> tuple[int, int]:
+    """Give work-items of a group, and elements of each, whose tile and counts fit local memory.
+
+    Counts of digits, keys and values, of which one takes `widest` bytes, are there in turns.
+    """
 
     def counts(size: int) -> int:  # of the digits, in each SIMD group
         return 4 * DIGITS * size // traits.lanes
@@ -36,9 +41,9 @@ def _sort_shape(traits: DeviceTraits, items: int, element_bytes: int) -> tuple[i
     size = group_size(traits)
     while size > traits.lanes and 4 * counts(size) > traits.local_bytes:
         size //= 2
-    of_digits = (8 + 2 * 4) * DIGITS  # where each begins: in the output, in the tile, recounted
-    room = traits.local_bytes - counts(size) - of_digits - BESIDE_BYTES
-    while items > 1 and size * items * element_bytes > room:
+    of_digits = (8 + 2 * 4) * DIGITS  # where each begins, how many there are, recounted
+    room = traits.local_bytes - of_digits - BESIDE_BYTES
+    while items > 1 and size * items * widest > room:
         items //= 2
     return size, items
 
@@ -81,14 +86,18 @@ class RadixSort(Stage):
         self.value = None if value is None else np.dtype(value)
         if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
-        element = self.key.itemsize + (self.value.itemsize if self.value else 0)
-        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS, element)
+        widest = max(self.key.itemsize, self.value.itemsize if self.value else 0)
+        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS, widest)
         self._sweeps = device.traits.lanes > 1
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
             "looks": LOOKS,
+            "early": EARLY,
+            "together": TOGETHER,
+            "ticketed": TICKETED,
+            "copies": COPIES,
         }
 
     def enqueue(

@@ -23,6 +23,7 @@
 ## References       D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
 ##                  A. Adinets, D. Merrill, "Onesweep", 2022
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="scan" file="/grid/scan.mako"/>
 
 <%def name="names()">\
@@ -81,163 +82,257 @@ for (${index} i = chunk_begin; i < chunk_end; ++i) {
 }
 </%def>
 
-<%def name="histogram(index, keys, n, chunk, passes, totals)">\
+<%def name="histogram(index, key, copies, keys, n, chunk, passes, totals)">\
 <% add = "atomic_add" if index == "uint" else "atom_add" %>\
 ${scan.chunk_bounds(index, n, chunk)}
-__local uint counted[MOST_PASSES * DIGITS];
-for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE) counted[d] = 0u;
+// Lanes count in several copies, so that fewer of them meet in one bank of local memory.
+__local uint counted[MOST_PASSES * DIGITS * ${copies}u];
+__local uint *const mine = counted + (uint)get_local_id(0) % ${copies}u;
+for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS * ${copies}u; d += GROUP_SIZE) counted[d] = 0u;
 barrier(CLK_LOCAL_MEM_FENCE);
-for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE)
-    for (uint pass = 0u, shift = first_shift; pass < ${passes}; ++pass, shift += DIGIT_BITS)
-        atomic_inc(&counted[pass * DIGITS + DIGIT(${keys}[i])]);
+for (${index} first = chunk_begin + get_local_id(0); first < chunk_end; first += GROUP_SIZE * 4u) {
+    ${key} loaded[4];
+    #pragma unroll
+    for (uint item = 0u; item < 4u; ++item)
+        loaded[item] = first + item * GROUP_SIZE < chunk_end ? ${keys}[first + item * GROUP_SIZE] : 0;
+    for (uint pass = 0u, shift = first_shift; pass < ${passes}; ++pass, shift += DIGIT_BITS) {
+        #pragma unroll
+        for (uint item = 0u; item < 4u; ++item)
+            if (first + item * GROUP_SIZE < chunk_end) atomic_inc(&mine[(pass * DIGITS + DIGIT(loaded[item])) * ${copies}u]);
+    }
+}
 barrier(CLK_LOCAL_MEM_FENCE);
-for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE)
-    if (counted[d]) ${add}(&${totals}[d], counted[d]);
+for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE) {
+    uint sum = 0u;
+    for (uint copy = 0u; copy < ${copies}u; ++copy) sum += counted[d * ${copies}u + copy];
+    if (sum) ${add}(&${totals}[d], sum);
+}
 </%def>
 
-## Keys of the tile, and their ranks among those of their SIMD group with the same digit.
-<%def name="rank_tile(key, value, items, keys, values)">\
+## The tile's keys, to `loaded`; behind the last element come keys whose digits are the highest, which stay last.
+<%def name="load_tile(key, items, keys)">\
 ${key} loaded[${items}];
-% if value:
-${value} carried[${items}];
-% endif
-uint rank[${items}];
+__global const ${key} *const mine = ${keys} + tile + first;
 #pragma unroll
 for (uint item = 0; item < ${items}u; ++item) {
-    const uint at = first + item * LANES;
-    loaded[item] = at < filled ? ${keys}[tile + at] : (${key})0;
-% if value:
-    carried[item] = at < filled ? ${values}[tile + at] : (${value})0;
-% endif
+    loaded[item] = item * LANES < left ? mine[item * LANES] : (${key})~(${key})0;
 }
-for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
-lane_converge();
+</%def>
+
+## What `ours` says of a key's digit, and how many keys of its SIMD group with that digit come before it.
+## The last lane of a digit takes places for all of them, so that no item waits for the one before.
+<%def name="rank_tile(items)">\
 #pragma unroll
 for (uint item = 0; item < ${items}u; ++item) {
-    const int there = first + item * LANES < filled;
     const uint d = DIGIT(loaded[item]);
-    const lanemask_t same = lane_match_low(d, DIGIT_BITS) & lane_ballot(there);
-    const uint lower = lanemask_count(same & lane_mask_lt());
-    const uint before = ours[d];
-    lane_converge();
-    if (there && lower == 0u) ours[d] = before + lanemask_count(same);
-    lane_converge();
-    rank[item] = before + lower;
-}
-barrier(CLK_LOCAL_MEM_FENCE);
-</%def>
-
-## What all tiles before have of digit d, to `prefix`. A word of `states` is 0 until it is known, then the
-## tile's own count and one, then, with the highest bit, the count of all tiles up to it. Several are read
-## at once, since reading them takes long and the work-group has nothing else to do.
-<%def name="look_back(index, items, looks, keys, states)">\
-<%
-    load = "load_relaxed" if index == "uint" else "load_relaxed_ulong"
-%>\
-${index} prefix = 0;
-uint from = number;      // the tile before this is the next to look at
-for (uint polls = 0u;;) {
-    int stuck = 0;
-    while (d < DIGITS && from > 0u && !stuck) {
-        const uint next = from;
-        ${index} read[${looks}];
-        #pragma unroll
-        for (uint look = 0; look < ${looks}u; ++look)
-            read[look] = look < next ? ${load}(&${states}[(size_t)(next - 1u - look) * DIGITS + d]) : 0;
-        int known = 1;
-        #pragma unroll
-        for (uint look = 0; look < ${looks}u; ++look) {
-            const ${index} word = read[look];
-            known = known && word != 0;
-            if (!known) continue;
-            prefix += word & ALL_BEFORE ? word & ~ALL_BEFORE : word - 1;
-            from = word & ALL_BEFORE ? 0u : from - 1u;
-            known = from > 0u;
-        }
-        polls = from == next ? polls + 1u : 0u;
-        stuck = polls > poll_limit;
-        if (polls) spin_hint();
-    }
-    const uint silent = group_reduce_most(stuck ? from : 0u);
-    if (silent == 0u) break;
-    for (uint i = lid; i < DIGITS; i += GROUP_SIZE) recounted[i] = 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const ${index} other = (${index})(silent - 1u) * (GROUP_SIZE * ${items}u);
-    for (uint i = lid; i < GROUP_SIZE * ${items}u; i += GROUP_SIZE) atomic_inc(&recounted[DIGIT(${keys}[other + i])]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (stuck && from == silent) {
-        prefix += recounted[d];
-        --from;
-        polls = 0u;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    const lanemask_t same = lane_match_low(d, DIGIT_BITS);
+    const uint lower = lanemask_count(same & lane_mask_lt()), last = lanemask_last(same);
+    uint before = 0u;
+    if (lane_id() == last) before = atomic_add(&ours[d], lower + 1u);
+    rank[item] = lane_shuffle(before, last) + lower;
 }
 </%def>
 
-<%def name="sweep(index, key, value, items, looks, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
-<%
-    store = "store_relaxed" if index == "uint" else "store_relaxed_ulong"
-%>\
-__local ${key} tile_keys[GROUP_SIZE * ${items}u];
-% if value:
-__local ${value} tile_values[GROUP_SIZE * ${items}u];
-% endif
-__local uint counted[GROUP_SIZE / LANES * DIGITS];
-__local ${index} offset[DIGITS];    // what takes a place in the tile to one in the output
-__local uint starts[DIGITS], recounted[DIGITS];
-const uint lid = (uint)get_local_id(0);
-__local uint *const ours = counted + lid / LANES * DIGITS;
-uint number = 0u;
-if (lid == 0u) number = atomic_inc(${ticket});
-number = group_broadcast(number, 0u);
-const ${index} tile = (${index})number * (GROUP_SIZE * ${items}u);
-const uint filled = (uint)min(${n} - tile, (${index})(GROUP_SIZE * ${items}u));
-const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
-${rank_tile(key, value, items, keys, values)}
+## Declares `begin`: where digit `slab + lid` begins in the output.
+<%def name="digit_begin(index, totals)">\
+${index} begin = 0, lower_digits = 0;
+for (uint d = lid; d <= slab + lid; d += GROUP_SIZE) {
+    ${index} all;
+    begin = lower_digits + group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &all);
+    lower_digits += all;
+}
+</%def>
+
+## Says to other tiles how many keys of each digit there are, and turns what SIMD groups have into places in
+## the tile. The first tile's word has where the digit begins in it, so others need not find that out.
+<%def name="publish(index, totals, states, other_states)">\
+<% store = "store_relaxed" if index == "uint" else "store_relaxed_ulong" %>\
 uint below = 0u;
-${index} lower = 0;
-for (uint slab = 0; slab < DIGITS; slab += GROUP_SIZE) {
+for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
     const uint d = slab + lid;
     uint sum = 0u, here;
     if (d < DIGITS) {
-        for (uint g = 0; g < GROUP_SIZE / LANES; ++g) {
-            const uint one = counted[g * DIGITS + d];
-            counted[g * DIGITS + d] = sum;
-            sum += one;
-        }
-        ${store}(&${states}[(size_t)number * DIGITS + d], number ? (${index})sum + 1 : ALL_BEFORE | sum);
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += counted[g * DIGITS + d];
+        if (number) ${store}(&${states}[(size_t)number * DIGITS + d], (${index})sum + 1);
         ${other_states}[(size_t)number * DIGITS + d] = 0;     // for the next pass
+        own[d] = sum;
+        offset[d] = 0;
     }
-    const uint before = below + group_scan_exclusive_count(sum, &here);
+    if (number == 0u) {
+        ${digit_begin(index, totals)}
+        if (d < DIGITS) {
+            ${store}(&${states}[d], ALL_BEFORE | (begin + sum));
+            offset[d] = begin;
+        }
+    }
+    uint place = below + group_scan_exclusive_count(sum, &here);
     below += here;
-    ${index} all;
-    const ${index} digit_begin = lower + group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &all);
-    lower += all;
-    ${look_back(index, items, looks, keys, states)}
     if (d < DIGITS) {
-        if (number) ${store}(&${states}[(size_t)number * DIGITS + d], ALL_BEFORE | (prefix + sum));
-        starts[d] = before;
-        offset[d] = digit_begin + prefix - before;
+        offset[d] -= place;
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) {
+            const uint one = counted[g * DIGITS + d];
+            counted[g * DIGITS + d] = place;
+            place += one;
+        }
     }
 }
-barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-for (uint item = 0; item < ${items}u; ++item) {
-    if (first + item * LANES >= filled) continue;
-    const uint d = DIGIT(loaded[item]);
-    const uint to = starts[d] + ours[d] + rank[item];
-    tile_keys[to] = loaded[item];
-% if value:
-    tile_values[to] = carried[item];
-% endif
+</%def>
+
+## Adds to `offset` what all tiles before have of each digit. A word of `states` is 0 until it is known, then
+## the tile's own count and one, then, with the highest bit, where the next tile's begin. Several are read
+## at once, since reading them takes long and the work-group has nothing else to do.
+<%def name="look_back(index, items, looks, keys, totals, states)">\
+<%
+    load = "load_relaxed" if index == "uint" else "load_relaxed_ulong"
+    store = "store_relaxed" if index == "uint" else "store_relaxed_ulong"
+%>\
+for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
+    const uint d = slab + lid;
+    ${index} prefix = 0;
+    uint from = number;      // the tile before this is the next to look at
+    for (uint polls = 0u;;) {
+        int stuck = 0;
+        while (d < DIGITS && from > 0u && !stuck) {
+            const uint next = from;
+            ${index} read[${looks}];
+            #pragma unroll
+            for (uint look = 0u; look < ${looks}u; ++look)
+                read[look] = look < next ? ${load}(&${states}[(size_t)(next - 1u - look) * DIGITS + d]) : 0;
+            int known = 1;
+            #pragma unroll
+            for (uint look = 0u; look < ${looks}u; ++look) {
+                const ${index} word = read[look];
+                known = known && word != 0;
+                if (!known) continue;
+                prefix += word & ALL_BEFORE ? word & ~ALL_BEFORE : word - 1;
+                from = word & ALL_BEFORE ? 0u : from - 1u;
+                known = from > 0u;
+            }
+            polls = from == next ? polls + 1u : 0u;
+            stuck = polls > poll_limit;
+            if (polls) spin_hint();
+        }
+        if (stuck) atomic_max(&silent, from);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint waited = silent;
+        if (waited == 0u) break;
+        for (uint i = lid; i < DIGITS; i += GROUP_SIZE) recounted[i] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid == 0u) silent = 0u;
+        const ${index} other = (${index})(waited - 1u) * TILE;
+        for (uint i = lid; i < TILE; i += GROUP_SIZE) atomic_inc(&recounted[DIGIT(${keys}[other + i])]);
+        ${digit_begin(index, totals)}
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (stuck && from == waited) {
+            prefix += recounted[d] + (waited == 1u ? begin : 0);
+            --from;
+            polls = 0u;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (d < DIGITS) {
+        if (number) ${store}(&${states}[(size_t)number * DIGITS + d], ALL_BEFORE | (prefix + own[d]));
+        offset[d] += prefix;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
+</%def>
+
+## From where elements were read to where they are in order in the tile.
+<%def name="put(items, values, tile_values)">\
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${values}[item];
+</%def>
+
+<%def name="sweep(index, key, value, items, looks, early, together, ticketed, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
+<%
+    widths = {"uint": 4, "ulong": 8}
+    simd_groups = lanes.module.groups_of(context, group_size)
+    both = (widths[key], widths.get(value, 0))
+    words = max(4 * 256 * simd_groups, items * group_size * (sum(both) if together else max(both))) // 8
+%>\
+#define TILE (GROUP_SIZE * ${items}u)
+__local ulong room[${words}u];      // for counts of digits by SIMD group, then keys, then values
+__local uint own[DIGITS], recounted[DIGITS], silent;
+__local ${index} offset[DIGITS];    // what takes a place in the tile to one in the output
+__local uint *const counted = (__local uint *)room;
+__local ${key} *const tile_keys = (__local ${key} *)room;
+const uint lid = (uint)get_local_id(0);
+__local uint *const ours = counted + lid / LANES * DIGITS;
+uint number = 0u;
+% if ticketed:
+if (lid == 0u) number = atomic_inc(${ticket});
+number = group_broadcast(number, 0u);
+% else:
+number = (uint)get_group_id(0);
+% endif
+if (lid == 0u) silent = 0u;
+const ${index} tile = (${index})number * TILE;
+const uint filled = (uint)min(${n} - tile, (${index})TILE);
+const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
+const uint left = filled > first ? filled - first : 0u;
+${load_tile(key, items, keys)}
+uint rank[${items}];
+for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
+lane_converge();
+% if early:
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) atomic_inc(&ours[DIGIT(loaded[item])]);
+% else:
+${rank_tile(items)}
+% endif
 barrier(CLK_LOCAL_MEM_FENCE);
-for (uint at = lid; at < filled; at += GROUP_SIZE) {
+${publish(index, totals, states, other_states)}
+barrier(CLK_LOCAL_MEM_FENCE);
+% if early:
+${rank_tile(items)}
+% else:
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) rank[item] += ours[DIGIT(loaded[item])];
+% endif
+barrier(CLK_LOCAL_MEM_FENCE);
+${put(items, "loaded", "tile_keys")}
+% if value:
+${value} carried[${items}];
+__global const ${value} *const my_values = ${values} + tile + first;
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) {
+    carried[item] = item * LANES < left ? my_values[item * LANES] : (${value})0;
+}
+% if together:
+__local ${value} *const tile_values = (__local ${value} *)(tile_keys + TILE);
+${put(items, "carried", "tile_values")}
+% endif
+% endif
+${look_back(index, items, looks, keys, totals, states)}
+% if not together:
+${index} to[${items}];
+% endif
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) {
+    const uint at = lid + item * GROUP_SIZE;
     const ${key} x = tile_keys[at];
+% if together:
     const ${index} to = offset[DIGIT(x)] + at;
+    if (at >= filled) continue;
     ${sorted}[to] = x;
 % if value:
     ${moved}[to] = tile_values[at];
 % endif
+% else:
+    to[item] = offset[DIGIT(x)] + at;
+    if (at < filled) ${sorted}[to[item]] = x;
+% endif
 }
+% if value and not together:
+__local ${value} *const tile_values = (__local ${value} *)room;
+barrier(CLK_LOCAL_MEM_FENCE);
+${put(items, "carried", "tile_values")}
+barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) {
+    const uint at = lid + item * GROUP_SIZE;
+    if (at < filled) ${moved}[to[item]] = tile_values[at];
+}
+% endif
 </%def>

@@ -98,6 +98,8 @@ class RadixSort(Stage):
             "together": TOGETHER,
             "ticketed": TICKETED,
             "copies": COPIES,
+            "ablate": "",
+            "ahead": False,
         }
 
     def enqueue(

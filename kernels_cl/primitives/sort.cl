@@ -100,6 +100,6 @@ void sort_sweep(
     const size_t tiles = get_num_groups(0);
     volatile __global ${index} *const words = state + WORDS + (pass & 1u) * tiles * DIGITS;
     volatile __global ${index} *const other_words = state + WORDS + (~pass & 1u) * tiles * DIGITS;
-    ${radix.sweep(index, key, value, items, looks, early, together, ticketed, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
+    ${radix.sweep(index, key, value, items, looks, early, together, ticketed, ablate, ahead, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
 }
 % endif

@@ -244,7 +244,7 @@ for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
 for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${values}[item];
 </%def>
 
-<%def name="sweep(index, key, value, items, looks, early, together, ticketed, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
+<%def name="sweep(index, key, value, items, looks, early, together, ticketed, ablate, ahead, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
 <%
     widths = {"uint": 4, "ulong": 8}
     simd_groups = lanes.module.groups_of(context, group_size)
@@ -272,6 +272,11 @@ const uint filled = (uint)min(${n} - tile, (${index})TILE);
 const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
 const uint left = filled > first ? filled - first : 0u;
 ${load_tile(key, items, keys)}
+% if ahead and value:
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item)
+    if (item * LANES < left && (lane_id() * (uint)sizeof(${value})) % 128u == 0u) prefetch_global(${values} + tile + first + item * LANES);
+% endif
 uint rank[${items}];
 for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
 lane_converge();
@@ -284,7 +289,10 @@ ${rank_tile(items)}
 barrier(CLK_LOCAL_MEM_FENCE);
 ${publish(index, totals, states, other_states)}
 barrier(CLK_LOCAL_MEM_FENCE);
-% if early:
+% if ablate == "rank":
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) rank[item] = first + item * LANES;
+% elif early:
 ${rank_tile(items)}
 % else:
 #pragma unroll
@@ -304,7 +312,11 @@ __local ${value} *const tile_values = (__local ${value} *)(tile_keys + TILE);
 ${put(items, "carried", "tile_values")}
 % endif
 % endif
+% if ablate != "look":
 ${look_back(index, items, looks, keys, totals, states)}
+% else:
+barrier(CLK_LOCAL_MEM_FENCE);
+% endif
 % if not together:
 ${index} to[${items}];
 % endif
@@ -313,14 +325,14 @@ for (uint item = 0u; item < ${items}u; ++item) {
     const uint at = lid + item * GROUP_SIZE;
     const ${key} x = tile_keys[at];
 % if together:
-    const ${index} to = offset[DIGIT(x)] + at;
+    const ${index} to = ${"tile" if ablate == "scatter" else "offset[DIGIT(x)]"} + at;
     if (at >= filled) continue;
     ${sorted}[to] = x;
 % if value:
     ${moved}[to] = tile_values[at];
 % endif
 % else:
-    to[item] = offset[DIGIT(x)] + at;
+    to[item] = ${"tile" if ablate == "scatter" else "offset[DIGIT(x)]"} + at;
     if (at < filled) ${sorted}[to[item]] = x;
 % endif
 }

@@ -315,6 +315,7 @@ ${put(items, "carried", "tile_values")}
 % if ablate != "look":
 ${look_back(index, items, looks, keys, totals, states)}
 % else:
+for (uint d = lid; d < DIGITS; d += GROUP_SIZE) offset[d] += number ? d * (n / DIGITS) + number * (TILE / DIGITS) : 0u;
 barrier(CLK_LOCAL_MEM_FENCE);
 % endif
 % if not together:
@@ -325,14 +326,14 @@ for (uint item = 0u; item < ${items}u; ++item) {
     const uint at = lid + item * GROUP_SIZE;
     const ${key} x = tile_keys[at];
 % if together:
-    const ${index} to = ${"tile" if ablate == "scatter" else "offset[DIGIT(x)]"} + at;
+    const ${index} to = ${f"tile + at + (DIGIT(x) >> 8)" if ablate in ("scatter", "rank") else "(offset[DIGIT(x)] + at) & (n - 1u)" if ablate else "offset[DIGIT(x)] + at"};
     if (at >= filled) continue;
     ${sorted}[to] = x;
 % if value:
     ${moved}[to] = tile_values[at];
 % endif
 % else:
-    to[item] = ${"tile" if ablate == "scatter" else "offset[DIGIT(x)]"} + at;
+    to[item] = ${f"tile + at + (DIGIT(x) >> 8)" if ablate in ("scatter", "rank") else "(offset[DIGIT(x)] + at) & (n - 1u)" if ablate else "offset[DIGIT(x)] + at"};
     if (at < filled) ${sorted}[to[item]] = x;
 % endif
 }

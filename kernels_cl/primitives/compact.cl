@@ -18,7 +18,7 @@ void compact_fold(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_count index="${index}" count="n" chunk="chunk" totals="totals">
+    <%scan:chunk_count index="${index}" count="n" chunk="chunk" totals="totals" bytes="mask">
         <%def name="keep(i)">(mask[${i}] != 0)</%def>
     </%scan:chunk_count>
 }

@@ -23,7 +23,7 @@ __all__ = ["merge", "merge_pairs", "segmented_scan", "sort", "sort_pairs"]
 
 KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
 SEGMENTED = ("add", "min", "max", "or")
-MERGE_ITEMS = 8
+MERGE_ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
 MERGE_ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 
 

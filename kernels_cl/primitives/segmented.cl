@@ -30,7 +30,7 @@ void segmented_fold(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_fold name="segment" type="uint2" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
+    <%scan:chunk_fold name="segment" type="uint2" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" arrays="${[('values', type), ('heads', 'uchar')]}">
         <%def name="load(i)">(uint2)(heads[${i}] != 0, as_uint(values[${i}]))</%def>
     </%scan:chunk_fold>
 }
@@ -60,10 +60,9 @@ void segmented_apply(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_scan name="segment" type="uint2" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
+    <%scan:chunk_scan name="segment" type="uint2" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" arrays="${[('values', type), ('heads', 'uchar')]}" scanned="scanned" scanned_type="${type}">
         <%def name="load(i)">(uint2)(heads[${i}] != 0, as_uint(values[${i}]))</%def>
-        <%def name="store(i, before, x)">
-            scanned[${i}] = as_${type}(inclusive ? joined(${before}, ${x}).y : heads[${i}] ? NOTHING : ${before}.y);
-        </%def>
+        <%def name="result(before, x)">as_${type}(inclusive ? joined(${before}, ${x}).y : ${x}.x ? NOTHING : ${before}.y)</%def>
+        <%def name="store(i, before, x)">scanned[${i}] = ${result(before, x)};</%def>
     </%scan:chunk_scan>
 }

@@ -138,7 +138,7 @@ def test_masks_are_any_numbers(any_device):
 
 @pytest.mark.parametrize("n", [15, 16, 17, 4099])
 def test_any_bit_of_a_byte_keeps(any_device, n):
-    """Sixteen bytes of a mask are counted at a time, and what is set of each is one bit of eight."""
+    """Sixteen bytes of a mask are counted at a time; of each, one bit of eight is set."""
     random = np.random.default_rng(8)
     mask = (1 << random.integers(0, 8, n)).astype(np.uint8) * (random.random(n) < 0.5)
     memory, values = Memory(any_device), np.arange(n, dtype=np.uint32)

@@ -5,8 +5,10 @@
 ## scan_totals     their exclusive scan in place, by a launch of one work-group
 ## chunk_count     the same of caller.keep(i), an expression that is 0 or 1, instead of chunk_fold
 ## chunk_keep      compaction instead of chunk_scan: caller.keep(i); caller.store(i, place) are statements
-##                 for each element that is kept; `before`, instead of totals, is how many the chunks before
-##                 this one keep, and carry is then how many this one and those keep
+##                 for each element that is kept. Where the type of caller.load(i) is given as `ahead`, they
+##                 find that in loaded[item], and all of a work-item is read before any of it is stored;
+##                 `before`, instead of totals, is how many the chunks before this one keep, and carry is
+##                 then how many this one and those keep
 ## chunk_scan      caller.load(i) as above; caller.store(i, before, x) are statements for element i,
 ##                 what all elements before it combine to, and what load(i) gave
 ## In scope        the group vocabulary with the operator `name` declared on `type`
@@ -158,7 +160,7 @@ if (get_local_id(0) == 0) ${totals}[get_group_id(0)] = counted;
 
 ## Neighbouring lanes take
 ## neighbouring elements, and a ballot tells how many are kept before each.
-<%def name="chunk_keep(index, count, chunk, items, totals='', before='')">\
+<%def name="chunk_keep(index, count, chunk, items, totals='', before='', ahead='')">\
 ${chunk_bounds(index, count, chunk)}
 ${index} carry = ${before or f"{totals}[get_group_id(0)]"};
 for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items}u) {
@@ -171,6 +173,14 @@ for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items
         keeps[item] = lane_ballot(i < chunk_end && ${capture(caller.keep, i="i").strip()});
         sum += lanemask_count(keeps[item]);
     }
+% if ahead:
+    ${ahead} loaded[${items}];
+    #pragma unroll
+    for (uint item = 0; item < ${items}u; ++item) {
+        loaded[item] = 0;
+        if (keeps[item] >> lane_id() & 1u) loaded[item] = ${capture(caller.load, i="(first + item * LANES)").strip()};
+    }
+% endif
     // The first lane stands for its SIMD group.
     ${index} tile_total;
     ${index} place = carry + group_scan_exclusive_add(lane_id() ? (${index})0 : sum, &tile_total) - (lane_id() ? sum : (${index})0);

@@ -23,8 +23,6 @@ DIGITS = 1 << DIGIT_BITS
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
-TOGETHER, TICKETED, COPIES = False, True, 1
-EARLY = True  # whether a tile's digits are counted before its keys are ranked
 LOOKS = 4  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
@@ -94,12 +92,9 @@ class RadixSort(Stage):
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
             "looks": LOOKS,
-            "early": EARLY,
-            "together": TOGETHER,
-            "ticketed": TICKETED,
-            "copies": COPIES,
-            "ablate": "",
-            "ahead": False,
+            "ahead": True,
+            "far": 0,
+            "plain": True,
         }
 
     def enqueue(

@@ -72,7 +72,7 @@ void sort_histogram(
     const uint passes,
     __global ${index} *restrict totals)         // [passes * DIGITS] in/out, 0 on entry
 {
-    ${radix.histogram(index, key, copies, "keys", "n", "chunk", "passes", "totals")}
+    ${radix.histogram(index, "keys", "n", "chunk", "passes", "totals")}
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -100,6 +100,6 @@ void sort_sweep(
     const size_t tiles = get_num_groups(0);
     volatile __global ${index} *const words = state + WORDS + (pass & 1u) * tiles * DIGITS;
     volatile __global ${index} *const other_words = state + WORDS + (~pass & 1u) * tiles * DIGITS;
-    ${radix.sweep(index, key, value, items, looks, early, together, ticketed, ablate, ahead, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
+    ${radix.sweep(index, key, value, items, looks, ahead, far, plain, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
 }
 % endif

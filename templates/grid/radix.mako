@@ -82,31 +82,18 @@ for (${index} i = chunk_begin; i < chunk_end; ++i) {
 }
 </%def>
 
-<%def name="histogram(index, key, copies, keys, n, chunk, passes, totals)">\
+<%def name="histogram(index, keys, n, chunk, passes, totals)">\
 <% add = "atomic_add" if index == "uint" else "atom_add" %>\
 ${scan.chunk_bounds(index, n, chunk)}
-// Lanes count in several copies, so that fewer of them meet in one bank of local memory.
-__local uint counted[MOST_PASSES * DIGITS * ${copies}u];
-__local uint *const mine = counted + (uint)get_local_id(0) % ${copies}u;
-for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS * ${copies}u; d += GROUP_SIZE) counted[d] = 0u;
+__local uint counted[MOST_PASSES * DIGITS];
+for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE) counted[d] = 0u;
 barrier(CLK_LOCAL_MEM_FENCE);
-for (${index} first = chunk_begin + get_local_id(0); first < chunk_end; first += GROUP_SIZE * 4u) {
-    ${key} loaded[4];
-    #pragma unroll
-    for (uint item = 0u; item < 4u; ++item)
-        loaded[item] = first + item * GROUP_SIZE < chunk_end ? ${keys}[first + item * GROUP_SIZE] : 0;
-    for (uint pass = 0u, shift = first_shift; pass < ${passes}; ++pass, shift += DIGIT_BITS) {
-        #pragma unroll
-        for (uint item = 0u; item < 4u; ++item)
-            if (first + item * GROUP_SIZE < chunk_end) atomic_inc(&mine[(pass * DIGITS + DIGIT(loaded[item])) * ${copies}u]);
-    }
-}
+for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE)
+    for (uint pass = 0u, shift = first_shift; pass < ${passes}; ++pass, shift += DIGIT_BITS)
+        atomic_inc(&counted[pass * DIGITS + DIGIT(${keys}[i])]);
 barrier(CLK_LOCAL_MEM_FENCE);
-for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE) {
-    uint sum = 0u;
-    for (uint copy = 0u; copy < ${copies}u; ++copy) sum += counted[d * ${copies}u + copy];
-    if (sum) ${add}(&${totals}[d], sum);
-}
+for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE)
+    if (counted[d]) ${add}(&${totals}[d], counted[d]);
 </%def>
 
 ## The tile's keys, to `loaded`; behind the last element come keys whose digits are the highest, which stay last.
@@ -121,15 +108,25 @@ for (uint item = 0; item < ${items}u; ++item) {
 
 ## What `ours` says of a key's digit, and how many keys of its SIMD group with that digit come before it.
 ## The last lane of a digit takes places for all of them, so that no item waits for the one before.
-<%def name="rank_tile(items)">\
+<%def name="rank_tile(items, plain)">\
+const lanemask_t lower_lanes = lane_mask_lt();
 #pragma unroll
-for (uint item = 0; item < ${items}u; ++item) {
+for (uint item = 0u; item < ${items}u; ++item) {
     const uint d = DIGIT(loaded[item]);
     const lanemask_t same = lane_match_low(d, DIGIT_BITS);
-    const uint lower = lanemask_count(same & lane_mask_lt()), last = lanemask_last(same);
+    const uint lower = lanemask_count(same & lower_lanes);
+% if plain:
+    const uint before = ours[d];
+    lane_converge();
+    if (lower == 0u) ours[d] = before + lanemask_count(same);
+    lane_converge();
+    rank[item] = before + lower;
+% else:
+    const uint last = lanemask_last(same);
     uint before = 0u;
     if (lane_id() == last) before = atomic_add(&ours[d], lower + 1u);
     rank[item] = lane_shuffle(before, last) + lower;
+% endif
 }
 </%def>
 
@@ -150,9 +147,10 @@ for (uint d = lid; d <= slab + lid; d += GROUP_SIZE) {
 uint below = 0u;
 for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
     const uint d = slab + lid;
-    uint sum = 0u, here;
+    uint sum = 0u, here, have[GROUP_SIZE / LANES];
     if (d < DIGITS) {
-        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += counted[g * DIGITS + d];
+        #pragma unroll
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += have[g] = counted[g * DIGITS + d];
         if (number) ${store}(&${states}[(size_t)number * DIGITS + d], (${index})sum + 1);
         ${other_states}[(size_t)number * DIGITS + d] = 0;     // for the next pass
         own[d] = sum;
@@ -169,10 +167,10 @@ for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
     below += here;
     if (d < DIGITS) {
         offset[d] -= place;
+        #pragma unroll
         for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) {
-            const uint one = counted[g * DIGITS + d];
             counted[g * DIGITS + d] = place;
-            place += one;
+            place += have[g];
         }
     }
 }
@@ -238,18 +236,23 @@ for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
 }
 </%def>
 
+## Hints that the SIMD group is about to read its part of a tile; a line is at least 128 bytes.
+<%def name="prefetch(type, items, array, tile, filled)">\
+for (uint line = lane_id() * (128u / (uint)sizeof(${type})); line < LANES * ${items}u; line += LANES * (128u / (uint)sizeof(${type})))
+    if (first - lane_id() + line < ${filled}) prefetch_global(${array} + (${tile} + first - lane_id() + line));
+</%def>
+
 ## From where elements were read to where they are in order in the tile.
 <%def name="put(items, values, tile_values)">\
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${values}[item];
 </%def>
 
-<%def name="sweep(index, key, value, items, looks, early, together, ticketed, ablate, ahead, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
+<%def name="sweep(index, key, value, items, looks, ahead, far, plain, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
 <%
     widths = {"uint": 4, "ulong": 8}
     simd_groups = lanes.module.groups_of(context, group_size)
-    both = (widths[key], widths.get(value, 0))
-    words = max(4 * 256 * simd_groups, items * group_size * (sum(both) if together else max(both))) // 8
+    words = max(4 * 256 * simd_groups, items * group_size * max(widths[key], widths.get(value, 0))) // 8
 %>\
 #define TILE (GROUP_SIZE * ${items}u)
 __local ulong room[${words}u];      // for counts of digits by SIMD group, then keys, then values
@@ -260,84 +263,49 @@ __local ${key} *const tile_keys = (__local ${key} *)room;
 const uint lid = (uint)get_local_id(0);
 __local uint *const ours = counted + lid / LANES * DIGITS;
 uint number = 0u;
-% if ticketed:
-if (lid == 0u) number = atomic_inc(${ticket});
+if (lid == 0u) {
+    number = atomic_inc(${ticket});
+    silent = 0u;
+}
 number = group_broadcast(number, 0u);
-% else:
-number = (uint)get_group_id(0);
-% endif
-if (lid == 0u) silent = 0u;
 const ${index} tile = (${index})number * TILE;
 const uint filled = (uint)min(${n} - tile, (${index})TILE);
 const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
 const uint left = filled > first ? filled - first : 0u;
 ${load_tile(key, items, keys)}
 % if ahead and value:
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item)
-    if (item * LANES < left && (lane_id() * (uint)sizeof(${value})) % 128u == 0u) prefetch_global(${values} + tile + first + item * LANES);
+${prefetch(value, items, values, "tile", "filled")}
+% endif
+% if far:
+if ((size_t)(number + ${far}u + 1u) * TILE <= ${n}) {
+    ${prefetch(key, items, keys, f"tile + {far}u * TILE", "TILE")}
+}
 % endif
 uint rank[${items}];
 for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
 lane_converge();
-% if early:
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) atomic_inc(&ours[DIGIT(loaded[item])]);
-% else:
-${rank_tile(items)}
-% endif
 barrier(CLK_LOCAL_MEM_FENCE);
 ${publish(index, totals, states, other_states)}
 barrier(CLK_LOCAL_MEM_FENCE);
-% if ablate == "rank":
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item) rank[item] = first + item * LANES;
-% elif early:
-${rank_tile(items)}
-% else:
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item) rank[item] += ours[DIGIT(loaded[item])];
-% endif
-barrier(CLK_LOCAL_MEM_FENCE);
+${rank_tile(items, plain)}barrier(CLK_LOCAL_MEM_FENCE);
 ${put(items, "loaded", "tile_keys")}
 % if value:
 ${value} carried[${items}];
 __global const ${value} *const my_values = ${values} + tile + first;
 #pragma unroll
-for (uint item = 0u; item < ${items}u; ++item) {
-    carried[item] = item * LANES < left ? my_values[item * LANES] : (${value})0;
-}
-% if together:
-__local ${value} *const tile_values = (__local ${value} *)(tile_keys + TILE);
-${put(items, "carried", "tile_values")}
+for (uint item = 0u; item < ${items}u; ++item) carried[item] = item * LANES < left ? my_values[item * LANES] : (${value})0;
 % endif
-% endif
-% if ablate != "look":
-${look_back(index, items, looks, keys, totals, states)}
-% else:
-for (uint d = lid; d < DIGITS; d += GROUP_SIZE) offset[d] += number ? d * (n / DIGITS) + number * (TILE / DIGITS) : 0u;
-barrier(CLK_LOCAL_MEM_FENCE);
-% endif
-% if not together:
-${index} to[${items}];
-% endif
+${look_back(index, items, looks, keys, totals, states)}${index} to[${items}];
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) {
     const uint at = lid + item * GROUP_SIZE;
     const ${key} x = tile_keys[at];
-% if together:
-    const ${index} to = ${f"tile + at + (DIGIT(x) >> 8)" if ablate in ("scatter", "rank") else "(offset[DIGIT(x)] + at) & (n - 1u)" if ablate else "offset[DIGIT(x)] + at"};
-    if (at >= filled) continue;
-    ${sorted}[to] = x;
-% if value:
-    ${moved}[to] = tile_values[at];
-% endif
-% else:
-    to[item] = ${f"tile + at + (DIGIT(x) >> 8)" if ablate in ("scatter", "rank") else "(offset[DIGIT(x)] + at) & (n - 1u)" if ablate else "offset[DIGIT(x)] + at"};
+    to[item] = offset[DIGIT(x)] + at;
     if (at < filled) ${sorted}[to[item]] = x;
-% endif
 }
-% if value and not together:
+% if value:
 __local ${value} *const tile_values = (__local ${value} *)room;
 barrier(CLK_LOCAL_MEM_FENCE);
 ${put(items, "carried", "tile_values")}

@@ -23,27 +23,36 @@ DIGITS = 1 << DIGIT_BITS
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
+# Of GPUs, by bytes of keys and values: work-items of a group, and keys of each, that took the least
+# time on an H200 (bench/results/probes/h200-20261128-sorts.txt).
+SHAPES = {
+    (4, 0): (512, 22),
+    (4, 4): (384, 20),
+    (4, 8): (384, 14),
+    (8, 0): (384, 14),
+    (8, 4): (512, 11),
+    (8, 8): (384, 14),
+}
+COUNT_SHARE = 2  # of local memory, counts of digits take a half at most
+OF_DIGITS = (4 + 4 + 8) * DIGITS  # bytes: how many there are, recounted, where each begins
 LOOKS = 4  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 
-def _sort_shape(traits: DeviceTraits, items: int, widest: int) -> tuple[int, int]:
-    """Give work-items of a group, and elements of each, whose tile and counts fit local memory.
+def _sort_shape(traits: DeviceTraits, key: int, value: int, most: int | None) -> tuple[int, int]:
+    """Give work-items of a group, and keys of each, whose tile and counts fit local memory.
 
-    Counts of digits, keys and values, of which one takes `widest` bytes, are there in turns.
+    Counts of digits by SIMD group, keys of `key` bytes and values of `value` are there in turns.
     """
-
-    def counts(size: int) -> int:  # of the digits, in each SIMD group
-        return 4 * DIGITS * size // traits.lanes
-
-    size = group_size(traits)
-    while size > traits.lanes and 4 * counts(size) > traits.local_bytes:
-        size //= 2
-    of_digits = (8 + 2 * 4) * DIGITS  # where each begins, how many there are, recounted
-    room = traits.local_bytes - of_digits - BESIDE_BYTES
-    while items > 1 and size * items * widest > room:
-        items //= 2
-    return size, items
+    size, items = group_size(traits), TILE_ITEMS
+    if not (traits.is_cpu or traits.emulated):
+        wanted, items = SHAPES[key, value]
+        size = traits.group_of(wanted)
+    room = traits.local_bytes - OF_DIGITS - BESIDE_BYTES
+    while size > traits.lanes and COUNT_SHARE * 4 * DIGITS * size // traits.lanes > room:
+        size = traits.group_of(size // 2)
+    fitting = room // (size * max(key, value))
+    return size, max(min(items, fitting, most or items), 1)
 
 
 def digit_passes(bits: int) -> int:
@@ -84,8 +93,8 @@ class RadixSort(Stage):
         self.value = None if value is None else np.dtype(value)
         if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
-        widest = max(self.key.itemsize, self.value.itemsize if self.value else 0)
-        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS, widest)
+        widths = self.key.itemsize, self.value.itemsize if self.value else 0
+        self._size, self._items = _sort_shape(device.traits, *widths, items)
         self._sweeps = device.traits.lanes > 1
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {

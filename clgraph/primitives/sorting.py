@@ -10,8 +10,8 @@ from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.launches import MOVED, TYPES, Run
-from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.launches import MOVED, NEIGHBOURS, TYPES, Run
+from clgraph.primitives.radix import POLL_LIMIT, RadixSort
 from clgraph.primitives.stages import Last
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = ["merge", "merge_pairs", "segmented_scan", "sort", "sort_pairs"]
 KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
 SEGMENTED = ("add", "min", "max", "or")
 MERGE_ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
+SWEPT_ITEMS = 16  # of a work-item in a segmented scan
 MERGE_ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 
 
@@ -219,10 +220,20 @@ def segmented_scan(
         )
     if not array.size:
         return array.copy()
-    run = Run(find_device(device), array.size)
+    found = find_device(device)
+    few = found.traits.is_cpu or found.traits.emulated
+    run = Run(found, array.size, NEIGHBOURS if few else SWEPT_ITEMS)
     program = run.load("primitives/segmented.cl", TYPES[array.dtype], operator)
     source = run.memory.upload("values", array)
     begins = run.memory.upload("heads", (flags != 0).view(np.uint8))
+    if found.traits.lanes > 1:
+        tiles = -(-array.size // (run.group_size * run.items))
+        state = run.memory.upload("state", np.zeros(tiles + 1, np.uint64))
+        scanned = run.memory.allocate("scanned", array.size, array.dtype)
+        about = (run.index(run.n), np.uint32(inclusive), np.uint32(POLL_LIMIT))
+        swept = (source, begins, *about, state, scanned)
+        run.launch(program, "segmented_sweep", *swept, groups=tiles)
+        return scanned.read()
     totals = run.memory.allocate("totals", 2 * run.groups, np.uint32)
     total = run.memory.allocate("total", 2, np.uint32)
     scanned = run.memory.allocate("scanned", array.size, array.dtype)

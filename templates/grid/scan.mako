@@ -139,17 +139,14 @@ for (${index} tile = chunk_begin; tile < chunk_end; tile += GROUP_SIZE * ${items
 ${chunk_bounds(index, count, chunk)}
 ${index} counted = 0;
 % if bytes:
-#pragma unroll 4
-for (${index} i = chunk_begin + get_local_id(0) * 16u; i < chunk_end; i += GROUP_SIZE * 16u) {
-    if (i + 16u <= chunk_end && (size_t)(${bytes} + i) % 16u == 0u) {
-        // The highest bit of a byte is set if one of its bits is, and no byte carries into the next.
-        const uint4 four = *(__global const uint4 *)(${bytes} + i);
-        const uint4 set = (((four & 0x7f7f7f7fu) + 0x7f7f7f7fu) | four) & 0x80808080u;
-        counted += lanemask_count(set.x | set.y >> 1 | set.z >> 2 | set.w >> 3);
-    } else {
-        for (${index} j = i; j < min(i + 16u, chunk_end); ++j) counted += ${capture(caller.keep, i="j").strip()};
-    }
+const ${index} vectors = (size_t)(${bytes} + chunk_begin) % 16u == 0u && chunk_begin < chunk_end ? (chunk_end - chunk_begin) / 16u : 0;
+for (${index} vector = get_local_id(0); vector < vectors; vector += GROUP_SIZE) {
+    // The highest bit of a byte is set if one of its bits is, and no byte carries into the next.
+    const uint4 four = ((__global const uint4 *)(${bytes} + chunk_begin))[vector];
+    const uint4 set = (((four & 0x7f7f7f7fu) + 0x7f7f7f7fu) | four) & 0x80808080u;
+    counted += lanemask_count(set.x | set.y >> 1 | set.z >> 2 | set.w >> 3);
 }
+for (${index} i = chunk_begin + vectors * 16u + get_local_id(0); i < chunk_end; i += GROUP_SIZE) counted += ${capture(caller.keep, i="i").strip()};
 % else:
 #pragma unroll 8
 for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE) counted += ${capture(caller.keep, i="i").strip()};

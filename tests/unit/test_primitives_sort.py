@@ -155,6 +155,20 @@ def test_segmented_scans(device, operator, combine, neutral, inclusive):
             np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("limit", [0, 3])
+def test_tiles_that_say_nothing_are_combined(intel, monkeypatch, limit):
+    """A segmented scan does not wait for others either."""
+    monkeypatch.setattr("clgraph.primitives.sorting.POLL_LIMIT", limit)
+    random = np.random.default_rng(6)
+    values, heads = random.integers(0, 2**32, 200_000, dtype=np.uint32), random.random(200_000)
+    for share in (1e-5, 0.01):
+        sums = np.cumsum(values, dtype=np.uint32)
+        begins = np.maximum.accumulate(np.where(heads < share, np.arange(200_000), 0))
+        wanted = sums - (sums - values)[begins]
+        got = segmented_scan(values, heads < share, inclusive=True, device=intel)
+        np.testing.assert_array_equal(got, wanted)
+
+
 def test_positions_of_64_bits(intel, monkeypatch):
     monkeypatch.setattr(launches, "UINT_POSITIONS", 10)
     check_sizes(intel, [9, 10, 1000])

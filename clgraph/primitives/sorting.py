@@ -25,6 +25,7 @@ KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
 SEGMENTED = ("add", "min", "max", "or")
 MERGE_ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
 SWEPT_ITEMS = 16  # of a work-item in a segmented scan
+PLACE_BYTES = 2  # of local memory, beside a key, in a merge
 MERGE_ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 
 
@@ -56,7 +57,8 @@ def sort(
 
     Notes
     -----
-    O(n) work in three launches for every 8 bits. Deterministic.
+    O(n) work in a launch for every 8 bits and one more, or three for every 8 bits where a work-item
+    is a SIMD group of its own. Deterministic.
     """
     return _sorted(_keys(keys, "keys"), None, bits, device)[0]
 
@@ -201,7 +203,8 @@ def segmented_scan(
 
     Notes
     -----
-    O(n) work in three launches; determinism as for `exclusive_scan`.
+    O(n) work in one launch, or three where a work-item is a SIMD group of its own; determinism as for
+    `exclusive_scan`.
     """
     array, flags = np.ascontiguousarray(values), np.asarray(heads)
     if array.ndim != 1 or flags.shape != array.shape:
@@ -316,6 +319,8 @@ def _merged(
     found = find_device(device)
     run = Run(found, total, MERGE_ITEMS)
     items = MERGE_ITEMS_ONE_LANE if found.traits.lanes == 1 else MERGE_ITEMS
+    fitting = found.traits.local_bytes // (run.group_size * (a.itemsize + PLACE_BYTES))
+    items = max(min(items, fitting), 1)
     groups = min(max(-(-total // (items * run.group_size)), 1), run.groups)
     memory = run.memory
     merged = memory.allocate("merged", total, a.dtype)

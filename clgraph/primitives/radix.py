@@ -35,7 +35,7 @@ SHAPES = {
 }
 COUNT_SHARE = 2  # of local memory, counts of digits take a half at most
 OF_DIGITS = (4 + 4 + 8) * DIGITS  # bytes: how many there are, recounted, where each begins
-LOOKS = 4  # tiles before its own that a work-group reads the counts of at a time
+LOOKS = 8  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
+from clgraph.primitives import launches
 from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
 from clgraph.primitives.stages import Log, Stage
 
@@ -26,20 +27,19 @@ TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room fo
 # Of GPUs, by bytes of keys and values: work-items of a group, and keys of each, that took the least
 # time on an H200 (bench/results/probes/h200-20261128-sorts.txt).
 SHAPES = {
-    (4, 0): (512, 22),
-    (4, 4): (384, 20),
-    (4, 8): (384, 14),
-    (8, 0): (384, 14),
-    (8, 4): (512, 11),
+    (4, 0): (256, 40),
+    (4, 4): (384, 23),
+    (4, 8): (384, 14),  # as for the other way round; the others are measured
+    (8, 0): (256, 22),
+    (8, 4): (256, 22),
     (8, 8): (384, 14),
 }
 COUNT_SHARE = 2  # of local memory, counts of digits take a half at most
-OF_DIGITS = (4 + 4 + 8) * DIGITS  # bytes: how many there are, recounted, where each begins
 LOOKS = 8  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 
-def _sort_shape(traits: DeviceTraits, key: int, value: int, most: int | None) -> tuple[int, int]:
+def _sort_shape(traits: DeviceTraits, key: int, value: int, position: int) -> tuple[int, int]:
     """Give work-items of a group, and keys of each, whose tile and counts fit local memory.
 
     Counts of digits by SIMD group, keys of `key` bytes and values of `value` are there in turns.
@@ -48,11 +48,12 @@ def _sort_shape(traits: DeviceTraits, key: int, value: int, most: int | None) ->
     if not (traits.is_cpu or traits.emulated):
         wanted, items = SHAPES[key, value]
         size = traits.group_of(wanted)
-    room = traits.local_bytes - OF_DIGITS - BESIDE_BYTES
+    # Of each digit: how many there are, how many are counted for another, and where it begins.
+    room = traits.local_bytes - (4 + 4 + position) * DIGITS - BESIDE_BYTES
     while size > traits.lanes and COUNT_SHARE * 4 * DIGITS * size // traits.lanes > room:
         size = traits.group_of(size // 2)
     fitting = room // (size * max(key, value))
-    return size, max(min(items, fitting, most or items), 1)
+    return size, max(min(items, fitting), 1)
 
 
 def digit_passes(bits: int) -> int:
@@ -71,8 +72,6 @@ class RadixSort(Stage):
         uint32 or uint64.
     value : data type, optional
         Of the values, 4 or 8 bytes; default none.
-    items : int, optional
-        Keys that a work-item takes at a time, at most.
 
     Notes
     -----
@@ -86,7 +85,6 @@ class RadixSort(Stage):
         device: Device,
         key: DTypeLike,
         value: DTypeLike | None = None,
-        items: int | None = None,
     ) -> None:
         super().__init__(device)
         self.key = np.dtype(key)
@@ -94,16 +92,15 @@ class RadixSort(Stage):
         if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
         widths = self.key.itemsize, self.value.itemsize if self.value else 0
-        self._size, self._items = _sort_shape(device.traits, *widths, items)
+        self._shapes = {
+            position: _sort_shape(device.traits, *widths, position) for position in (4, 8)
+        }
         self._sweeps = device.traits.lanes > 1
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
             "looks": LOOKS,
-            "ahead": True,
-            "far": 0,
-            "plain": True,
         }
 
     def enqueue(
@@ -210,7 +207,8 @@ class RadixSort(Stage):
         self.launch(log, run, "sort", "sort_histogram", keys, *bounds, state, **self._params)
 
     def _run(self, n: int) -> Run:
-        return Run(self.device, n, self._items, self._size)
+        size, items = self._shapes[4 if n < launches.UINT_POSITIONS else 8]
+        return Run(self.device, n, items, size)
 
     def _tiles(self, run: Run) -> int:
         return max(-(-run.n // (run.group_size * run.items)), 1)

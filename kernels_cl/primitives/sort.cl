@@ -1,6 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="radix" file="/grid/radix.mako"/>\
+<%namespace name="alone" file="/grid/radix_alone.mako"/>\
 <%namespace name="memory" file="/memory/memory.mako"/>\
 // One pass of a stable radix sort of keys, and of a value that goes with each.
 //
@@ -24,7 +25,7 @@ void sort_count(
     const uint shift,                           // bits below the digit
     __global ${index} *restrict counts)         // [DIGITS * groups] out
 {
-    ${radix.count(index, "keys", "n", "chunk", "counts")}
+    ${alone.count(index, "keys", "n", "chunk", "counts")}
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -36,7 +37,7 @@ void sort_offsets(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    ${radix.offsets(index, "counts", "groups", "totals")}
+    ${alone.offsets(index, "counts", "groups", "totals")}
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -58,7 +59,7 @@ void sort_scatter(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    ${radix.scatter(index, key, value, "keys", "values", "n", "chunk", "counts", "totals", "sorted", "moved")}
+    ${alone.scatter(index, key, value, "keys", "values", "n", "chunk", "counts", "totals", "sorted", "moved")}
 }
 % else:
 // How often each digit of `passes` passes is there.
@@ -100,6 +101,6 @@ void sort_sweep(
     const size_t tiles = get_num_groups(0);
     volatile __global ${index} *const words = state + WORDS + (pass & 1u) * tiles * DIGITS;
     volatile __global ${index} *const other_words = state + WORDS + (~pass & 1u) * tiles * DIGITS;
-    ${radix.sweep(index, key, value, items, looks, ahead, far, plain, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
+    ${radix.sweep(index, key, value, items, looks, "keys", "values", "n", "totals", "words", "other_words", "ticket", "sorted", "moved")}
 }
 % endif

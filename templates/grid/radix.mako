@@ -1,24 +1,26 @@
-## radix: one pass of a stable sort by a digit.
+## radix: one pass of a stable sort by a digit, in one launch.
 ##
 ## names()          at file scope: DIGITS and DIGIT(x), of a kernel's `shift`
-## count, offsets, scatter    in three launches, none of which waits for another work-group: count the
-##                  digits of each chunk, to counts[digit * groups + group]; scan the counts of a digit, by
-##                  one work-group each; move a chunk's elements
-## histogram        how often each digit of several passes is there, for sweep
-## sweep            a pass in one launch: every work-group takes the next tile, and finds where its
-##                  digits go from what the tiles before it have published
-## In scope         the group vocabulary with "add" declared on `index`, "count" and "most" on uint, the
-##                  memory vocabulary, /grid/scan.mako's bounds; shift
-## Called by        all work-items, in uniform control flow, with the same chunk in all launches
+## histogram        how often each digit of several passes is there
+## sweep            a pass: every work-group takes the next tile, and finds where its digits go from what the
+##                  tiles before it have said
+## In scope         the group vocabulary with "add" declared on `index` and "count" on uint, the memory
+##                  vocabulary, /grid/scan.mako's bounds; shift, poll_limit
+## Called by        all work-items, in uniform control flow; a sweep by one work-group for each tile
 ## Barriers         those of the group vocabulary and some more a tile
-## Local memory     sweep: GROUP_SIZE * items elements, 4 * DIGITS bytes per SIMD group, 16 * DIGITS more
-## Choice           one lane has no neighbours to write beside: it moves its elements one by one, and takes
-##                  the three launches; several take the sweep, which reads keys once
+## Local memory     sweep: as much as the largest of GROUP_SIZE * items keys, as many values and 4 * DIGITS
+##                  bytes for each SIMD group, and 16 * DIGITS bytes more
+## Choice           several lanes; /grid/radix_alone.mako has what one lane does
 ##
-## Within a tile a SIMD group finds an element's rank among its own by matching lanes of the same digit,
-## then all are put in order in local memory, so that neighbours are written to neighbouring places.
+## Keys are read into registers, and how many there are of each digit is said at once, since other tiles
+## wait for that. A SIMD group then ranks its keys by matching lanes of the same digit. Counts, then keys,
+## then values lie in one and the same local memory, in order, so that neighbours are written to
+## neighbouring places: the larger the tile, the longer such runs.
 ## A work-group of a sweep waits for one before it a limited number of polls, and then counts the digits
 ## of that tile itself: it ends on every device, and where groups start in order it seldom has to.
+## Rejected, on an H200 with 2^27 pairs of 4 and 4 bytes: digits that are counted after ranking, as fast or
+## 7 % slower; keys and values in local memory at a time, 5 to 20 % slower for the smaller tile; a place
+## taken by an atomic addition for all lanes of a digit; histograms in four copies, as fast.
 ##
 ## References       D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
 ##                  A. Adinets, D. Merrill, "Onesweep", 2022
@@ -33,53 +35,6 @@
 #define TICKETS (MOST_PASSES * DIGITS)      // behind the totals of all passes
 #define WORDS (TICKETS + 32u)
 #define DIGIT(x) ((uint)((x) >> shift) & (DIGITS - 1u))
-</%def>
-
-<%def name="count(index, keys, n, chunk, counts)">\
-${scan.chunk_bounds(index, n, chunk)}
-__local uint counted[DIGITS];
-for (uint d = (uint)get_local_id(0); d < DIGITS; d += GROUP_SIZE) counted[d] = 0u;
-barrier(CLK_LOCAL_MEM_FENCE);
-for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE)
-    ++counted[DIGIT(${keys}[i])];
-barrier(CLK_LOCAL_MEM_FENCE);
-for (uint d = (uint)get_local_id(0); d < DIGITS; d += GROUP_SIZE)
-    ${counts}[d * (uint)get_num_groups(0) + (uint)get_group_id(0)] = counted[d];
-</%def>
-
-<%def name="offsets(index, counts, groups, totals)">\
-__global ${index} *mine = ${counts} + get_group_id(0) * (${groups});
-__global ${index} *digit_total = ${totals} + get_group_id(0);
-${scan.scan_totals("add", index, groups, "mine", "digit_total")}
-</%def>
-
-## Declares `place`: where the chunk's first element of each digit goes.
-<%def name="places(index, counts, totals)">\
-__local ${index} place[DIGITS];
-{
-    ${index} lower = 0;
-    for (uint slab = 0; slab < DIGITS; slab += GROUP_SIZE) {
-        const uint d = slab + (uint)get_local_id(0);
-        ${index} here;
-        const ${index} before = group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &here);
-        if (d < DIGITS) place[d] = lower + before + ${counts}[d * (uint)get_num_groups(0) + (uint)get_group_id(0)];
-        lower += here;
-    }
-}
-barrier(CLK_LOCAL_MEM_FENCE);
-</%def>
-
-<%def name="scatter(index, key, value, keys, values, n, chunk, counts, totals, sorted, moved)">\
-${scan.chunk_bounds(index, n, chunk)}
-${places(index, counts, totals)}\
-for (${index} i = chunk_begin; i < chunk_end; ++i) {
-    const ${key} x = ${keys}[i];
-    const ${index} to = place[DIGIT(x)]++;
-    ${sorted}[to] = x;
-% if value:
-    ${moved}[to] = ${values}[i];
-% endif
-}
 </%def>
 
 <%def name="histogram(index, keys, n, chunk, passes, totals)">\
@@ -107,26 +62,18 @@ for (uint item = 0; item < ${items}u; ++item) {
 </%def>
 
 ## What `ours` says of a key's digit, and how many keys of its SIMD group with that digit come before it.
-## The last lane of a digit takes places for all of them, so that no item waits for the one before.
-<%def name="rank_tile(items, plain)">\
+<%def name="rank_tile(items)">\
 const lanemask_t lower_lanes = lane_mask_lt();
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) {
     const uint d = DIGIT(loaded[item]);
     const lanemask_t same = lane_match_low(d, DIGIT_BITS);
     const uint lower = lanemask_count(same & lower_lanes);
-% if plain:
     const uint before = ours[d];
     lane_converge();
     if (lower == 0u) ours[d] = before + lanemask_count(same);
     lane_converge();
     rank[item] = before + lower;
-% else:
-    const uint last = lanemask_last(same);
-    uint before = 0u;
-    if (lane_id() == last) before = atomic_add(&ours[d], lower + 1u);
-    rank[item] = lane_shuffle(before, last) + lower;
-% endif
 }
 </%def>
 
@@ -248,7 +195,7 @@ for (uint line = lane_id() * (128u / (uint)sizeof(${type})); line < LANES * ${it
 for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${values}[item];
 </%def>
 
-<%def name="sweep(index, key, value, items, looks, ahead, far, plain, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
+<%def name="sweep(index, key, value, items, looks, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
 <%
     widths = {"uint": 4, "ulong": 8}
     simd_groups = lanes.module.groups_of(context, group_size)
@@ -273,13 +220,8 @@ const uint filled = (uint)min(${n} - tile, (${index})TILE);
 const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
 const uint left = filled > first ? filled - first : 0u;
 ${load_tile(key, items, keys)}
-% if ahead and value:
+% if value:
 ${prefetch(value, items, values, "tile", "filled")}
-% endif
-% if far:
-if ((size_t)(number + ${far}u + 1u) * TILE <= ${n}) {
-    ${prefetch(key, items, keys, f"tile + {far}u * TILE", "TILE")}
-}
 % endif
 uint rank[${items}];
 for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
@@ -289,7 +231,8 @@ for (uint item = 0u; item < ${items}u; ++item) atomic_inc(&ours[DIGIT(loaded[ite
 barrier(CLK_LOCAL_MEM_FENCE);
 ${publish(index, totals, states, other_states)}
 barrier(CLK_LOCAL_MEM_FENCE);
-${rank_tile(items, plain)}barrier(CLK_LOCAL_MEM_FENCE);
+${rank_tile(items)}
+barrier(CLK_LOCAL_MEM_FENCE);
 ${put(items, "loaded", "tile_keys")}
 % if value:
 ${value} carried[${items}];

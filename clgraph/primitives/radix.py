@@ -45,7 +45,7 @@ def _sort_shape(traits: DeviceTraits, key: int, value: int, position: int) -> tu
     Counts of digits by SIMD group, keys of `key` bytes and values of `value` are there in turns.
     """
     size, items = group_size(traits), TILE_ITEMS
-    if not (traits.is_cpu or traits.emulated):
+    if traits.lanes > 1 and not (traits.is_cpu or traits.emulated):
         wanted, items = SHAPES[key, value]
         size = traits.group_of(wanted)
     # Of each digit: how many there are, how many are counted for another, and where it begins.

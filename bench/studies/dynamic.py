@@ -59,7 +59,6 @@ LEFT_OUT = {
     6: ("host",),
     7: ("host", "rows", "stages"),
 }
-ITEMS = {(4, 0): (8, 16), (8, 0): (8, 16), (4, 4): (8, 16)}  # tried, by bytes of key and value
 
 
 def batches(scale: int) -> dict[str, tuple[Graph, Callable[[int, Any], tuple[Any, Any]]]]:
@@ -210,17 +209,14 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
         keys = memory.upload("keys", rng.integers(0, 2**SORTED_BITS, n).astype(f"u{key}"))
         values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
         given = memory.upload("given", keys.read())
-        for items in ITEMS.get((key, value), (8,)):
-            if items * 256 * (key + value) > 36_000:
-                continue  # of 48 KiB of local memory, 11 are the counters'
-            stage = RadixSort(device, f"u{key}", f"u{value}" if value else None, items)
+        stage = RadixSort(device, f"u{key}", f"u{value}" if value else None)
 
-            def one(log: SweepLog, stage: Any = stage, arrays: Any = (given, keys, values)) -> None:
-                copied(arrays[0], arrays[1], n)  # in its first order once more
-                stage.enqueue(log, arrays[1], n, arrays[2], bits=SORTED_BITS)
+        def one(log: SweepLog, stage: Any = stage, arrays: Any = (given, keys, values)) -> None:
+            copied(arrays[0], arrays[1], n)  # in its first order once more
+            stage.enqueue(log, arrays[1], n, arrays[2], bits=SORTED_BITS)
 
-            passes = digit_passes(SORTED_BITS)
-            note(f"sort u{key}+u{value} items {items}", spent(one) / passes, n * 2 * (key + value))
+        passes = digit_passes(SORTED_BITS)
+        note(f"sort u{key}+u{value}", spent(one) / passes, n * 2 * (key + value))
     scan = Scan(device, np.uint32)
     numbers = memory.upload("numbers", np.ones(n, np.uint32))
     sums = memory.allocate("sums", n, np.uint32)

@@ -87,6 +87,12 @@ def _bits(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
     return np.unpackbits(octets, axis=2, bitorder="little")
 
 
+def _last(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Give the place of the highest bit of each word that is set."""
+    highest: NDArray[np.uint64] = 63 - _bits(words)[:, :, ::-1].argmax(axis=2).astype(np.uint64)
+    return highest
+
+
 def _expected_words(
     values: NDArray[np.uint32], targets: NDArray[np.uint32], wide: NDArray[np.uint64]
 ) -> dict[str, NDArray[np.uint64]]:
@@ -137,6 +143,7 @@ def _expected_words(
         "lane_match_low": same.sum(axis=2, dtype=np.uint64),
         "lanemask_count": _bits(masked).sum(axis=2, dtype=np.uint64),
         "lanemask_first": _bits(first).argmax(axis=2).astype(np.uint64),
+        "lanemask_last": _last(masked | np.uint64(1)),
         "sum_of_squares": spread(((x * x) & word).sum(axis=1) & word),
         "load_relaxed": x,
         "lane_converge": picked(x),

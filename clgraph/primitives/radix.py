@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
+from clgraph.primitives import launches
 from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
 from clgraph.primitives.stages import Log, Stage
 
@@ -23,24 +24,36 @@ DIGITS = 1 << DIGIT_BITS
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
-LOOKS = 4  # tiles before its own that a work-group reads the counts of at a time
+# Of GPUs, by bytes of keys and values: work-items of a group, and keys of each, that took the least
+# time on an H200 (bench/results/probes/h200-20261128-sorts.txt).
+SHAPES = {
+    (4, 0): (256, 40),
+    (4, 4): (384, 23),
+    (4, 8): (384, 14),  # as for the other way round; the others are measured
+    (8, 0): (256, 22),
+    (8, 4): (256, 22),
+    (8, 8): (384, 14),
+}
+COUNT_SHARE = 2  # of local memory, counts of digits take a half at most
+LOOKS = 8  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 
-def _sort_shape(traits: DeviceTraits, items: int, element_bytes: int) -> tuple[int, int]:
-    """Give work-items of a group, and elements of each, whose tile and counts fit local memory."""
+def _sort_shape(traits: DeviceTraits, key: int, value: int, position: int) -> tuple[int, int]:
+    """Give work-items of a group, and keys of each, whose tile and counts fit local memory.
 
-    def counts(size: int) -> int:  # of the digits, in each SIMD group
-        return 4 * DIGITS * size // traits.lanes
-
-    size = group_size(traits)
-    while size > traits.lanes and 4 * counts(size) > traits.local_bytes:
-        size //= 2
-    of_digits = (8 + 2 * 4) * DIGITS  # where each begins: in the output, in the tile, recounted
-    room = traits.local_bytes - counts(size) - of_digits - BESIDE_BYTES
-    while items > 1 and size * items * element_bytes > room:
-        items //= 2
-    return size, items
+    Counts of digits by SIMD group, keys of `key` bytes and values of `value` are there in turns.
+    """
+    size, items = group_size(traits), TILE_ITEMS
+    if traits.lanes > 1 and not (traits.is_cpu or traits.emulated):
+        wanted, items = SHAPES[key, value]
+        size = traits.group_of(wanted)
+    # Of each digit: how many there are, how many are counted for another, and where it begins.
+    room = traits.local_bytes - (4 + 4 + position) * DIGITS - BESIDE_BYTES
+    while size > traits.lanes and COUNT_SHARE * 4 * DIGITS * size // traits.lanes > room:
+        size = traits.group_of(size // 2)
+    fitting = room // (size * max(key, value))
+    return size, max(min(items, fitting), 1)
 
 
 def digit_passes(bits: int) -> int:
@@ -59,8 +72,6 @@ class RadixSort(Stage):
         uint32 or uint64.
     value : data type, optional
         Of the values, 4 or 8 bytes; default none.
-    items : int, optional
-        Keys that a work-item takes at a time, at most.
 
     Notes
     -----
@@ -74,15 +85,16 @@ class RadixSort(Stage):
         device: Device,
         key: DTypeLike,
         value: DTypeLike | None = None,
-        items: int | None = None,
     ) -> None:
         super().__init__(device)
         self.key = np.dtype(key)
         self.value = None if value is None else np.dtype(value)
         if self.key not in (np.dtype(np.uint32), np.dtype(np.uint64)):
             raise InvalidArgumentError(f"keys are sorted as uint32 or uint64; got {self.key}.")
-        element = self.key.itemsize + (self.value.itemsize if self.value else 0)
-        self._size, self._items = _sort_shape(device.traits, items or TILE_ITEMS, element)
+        widths = self.key.itemsize, self.value.itemsize if self.value else 0
+        self._shapes = {
+            position: _sort_shape(device.traits, *widths, position) for position in (4, 8)
+        }
         self._sweeps = device.traits.lanes > 1
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
@@ -195,7 +207,8 @@ class RadixSort(Stage):
         self.launch(log, run, "sort", "sort_histogram", keys, *bounds, state, **self._params)
 
     def _run(self, n: int) -> Run:
-        return Run(self.device, n, self._items, self._size)
+        size, items = self._shapes[4 if n < launches.UINT_POSITIONS else 8]
+        return Run(self.device, n, items, size)
 
     def _tiles(self, run: Run) -> int:
         return max(-(-run.n // (run.group_size * run.items)), 1)

@@ -10,8 +10,8 @@ from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.launches import MOVED, TYPES, Run
-from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.launches import MOVED, NEIGHBOURS, TYPES, Run
+from clgraph.primitives.radix import POLL_LIMIT, RadixSort
 from clgraph.primitives.stages import Last
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ __all__ = ["merge", "merge_pairs", "segmented_scan", "sort", "sort_pairs"]
 
 KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
 SEGMENTED = ("add", "min", "max", "or")
-MERGE_ITEMS = 8
+MERGE_ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
+SWEPT_ITEMS = 16  # of a work-item in a segmented scan
+PLACE_BYTES = 2  # of local memory, beside a key, in a merge
 MERGE_ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 
 
@@ -55,7 +57,8 @@ def sort(
 
     Notes
     -----
-    O(n) work in three launches for every 8 bits. Deterministic.
+    O(n) work in a launch for every 8 bits and one more, or three for every 8 bits where a work-item
+    is a SIMD group of its own. Deterministic.
     """
     return _sorted(_keys(keys, "keys"), None, bits, device)[0]
 
@@ -200,7 +203,8 @@ def segmented_scan(
 
     Notes
     -----
-    O(n) work in three launches; determinism as for `exclusive_scan`.
+    O(n) work in one launch, or three where a work-item is a SIMD group of its own; determinism as
+    for `exclusive_scan`.
     """
     array, flags = np.ascontiguousarray(values), np.asarray(heads)
     if array.ndim != 1 or flags.shape != array.shape:
@@ -219,10 +223,20 @@ def segmented_scan(
         )
     if not array.size:
         return array.copy()
-    run = Run(find_device(device), array.size)
+    found = find_device(device)
+    few = found.traits.is_cpu or found.traits.emulated
+    run = Run(found, array.size, NEIGHBOURS if few else SWEPT_ITEMS)
     program = run.load("primitives/segmented.cl", TYPES[array.dtype], operator)
     source = run.memory.upload("values", array)
     begins = run.memory.upload("heads", (flags != 0).view(np.uint8))
+    if found.traits.lanes > 1:
+        tiles = -(-array.size // (run.group_size * run.items))
+        state = run.memory.upload("state", np.zeros(tiles + 1, np.uint64))
+        scanned = run.memory.allocate("scanned", array.size, array.dtype)
+        about = (run.index(run.n), np.uint32(inclusive), np.uint32(POLL_LIMIT))
+        swept = (source, begins, *about, state, scanned)
+        run.launch(program, "segmented_sweep", *swept, groups=tiles)
+        return scanned.read()
     totals = run.memory.allocate("totals", 2 * run.groups, np.uint32)
     total = run.memory.allocate("total", 2, np.uint32)
     scanned = run.memory.allocate("scanned", array.size, array.dtype)
@@ -305,6 +319,8 @@ def _merged(
     found = find_device(device)
     run = Run(found, total, MERGE_ITEMS)
     items = MERGE_ITEMS_ONE_LANE if found.traits.lanes == 1 else MERGE_ITEMS
+    fitting = found.traits.local_bytes // (run.group_size * (a.itemsize + PLACE_BYTES))
+    items = max(min(items, fitting), 1)
     groups = min(max(-(-total // (items * run.group_size)), 1), run.groups)
     memory = run.memory
     merged = memory.allocate("merged", total, a.dtype)

@@ -18,7 +18,7 @@ void compact_fold(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_count index="${index}" count="n" chunk="chunk" totals="totals">
+    <%scan:chunk_count index="${index}" count="n" chunk="chunk" totals="totals" bytes="mask">
         <%def name="keep(i)">(mask[${i}] != 0)</%def>
     </%scan:chunk_count>
 }
@@ -47,8 +47,9 @@ void compact_apply(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_keep index="${index}" count="n" chunk="chunk" items="${items}" totals="totals">
+    <%scan:chunk_keep index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" ahead="${type}">
         <%def name="keep(i)">(mask[${i}] != 0)</%def>
-        <%def name="store(i, place)">kept[${place}] = values[${i}];</%def>
+        <%def name="load(i)">values[${i}]</%def>
+        <%def name="store(i, place)">kept[${place}] = loaded[item];</%def>
     </%scan:chunk_keep>
 }

@@ -55,6 +55,7 @@ void lanes_check(
     ${result("lane_match_low")} = lane_match_low(x % 5u, 3u);
     ${result("lanemask_count")} = lanemask_count((lanemask_t)wide);
     ${result("lanemask_first")} = lanemask_first((lanemask_t)wide | ((lanemask_t)1 << (LANES - 1u)));
+    ${result("lanemask_last")} = lanemask_last((lanemask_t)wide | 1u);
     ${result("sum_of_squares")} = sum_of_squares(LANE_ARGS x);
 
     store_relaxed(&cells[item], x);

@@ -7,8 +7,7 @@
 // No races: the tiles of the output are disjoint.
 ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
-${merge.functions(key, index, "global")}
-${merge.functions(key, index, "local")}
+${merge.functions(key, index)}
 
 __kernel LANES_KERNEL_ATTRIBUTE
 __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
@@ -24,6 +23,7 @@ void merge_keys(
 % endif
     __global ${key} *restrict merged)           // [na + nb] out
 {
+    ${lanes.setup()}\
     <%merge:tiles key="${key}" index="${index}" items="${items}" a="a" na="na" b="b" nb="nb">
         <%def name="store(to, second, place, x)">
             merged[${to}] = ${x};

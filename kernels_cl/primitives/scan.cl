@@ -20,7 +20,7 @@ void scan_fold(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_fold name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" array="${'values' if scalar else ''}">
+    <%scan:chunk_fold name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" arrays="${[('values', type)] if scalar else ()}">
         <%def name="load(i)">values[${i}]</%def>
     </%scan:chunk_fold>
 }
@@ -48,7 +48,7 @@ void scan_apply(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" array="${'values' if scalar else ''}" scanned="${'scanned' if scalar else ''}">
+    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="chunk" items="${items}" totals="totals" arrays="${[('values', type)] if scalar else ()}" scanned="${'scanned' if scalar else ''}">
         <%def name="load(i)">values[${i}]</%def>
         <%def name="store(i, before, x)">scanned[${i}] = ${before};</%def>
     </%scan:chunk_scan>

@@ -18,7 +18,7 @@ void scan_few(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="n" items="${items}" array="values" scanned="scanned">
+    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="n" items="${items}" arrays="${[('values', type)]}" scanned="scanned">
         <%def name="load(i)">values[${i}]</%def>
         <%def name="store(i, before, x)">scanned[${i}] = ${before};</%def>
     </%scan:chunk_scan>

@@ -1,6 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="radix" file="/grid/radix.mako"/>\
+<%namespace name="alone" file="/grid/radix_alone.mako"/>\
 <%namespace name="memory" file="/memory/memory.mako"/>\
 // One pass of a stable radix sort of keys, and of a value that goes with each.
 //
@@ -10,7 +11,6 @@ ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 ${group.named("add", index)}
 <%group:operator name="count" type="uint" identity="0u" args="a, b">${a} + ${b}</%group:operator>
-<%group:operator name="most" type="uint" identity="0u" args="a, b">max(${a}, ${b})</%group:operator>
 ${memory.vocabulary()}
 ${radix.names()}
 #define ALL_BEFORE ((${index})1 << (8 * sizeof(${index}) - 1))
@@ -25,7 +25,7 @@ void sort_count(
     const uint shift,                           // bits below the digit
     __global ${index} *restrict counts)         // [DIGITS * groups] out
 {
-    ${radix.count(index, "keys", "n", "chunk", "counts")}
+    ${alone.count(index, "keys", "n", "chunk", "counts")}
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -37,7 +37,7 @@ void sort_offsets(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    ${radix.offsets(index, "counts", "groups", "totals")}
+    ${alone.offsets(index, "counts", "groups", "totals")}
 }
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -59,7 +59,7 @@ void sort_scatter(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    ${radix.scatter(index, key, value, "keys", "values", "n", "chunk", "counts", "totals", "sorted", "moved")}
+    ${alone.scatter(index, key, value, "keys", "values", "n", "chunk", "counts", "totals", "sorted", "moved")}
 }
 % else:
 // How often each digit of `passes` passes is there.

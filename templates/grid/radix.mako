@@ -1,28 +1,32 @@
-## radix: one pass of a stable sort by a digit.
+## radix: one pass of a stable sort by a digit, in one launch.
 ##
 ## names()          at file scope: DIGITS and DIGIT(x), of a kernel's `shift`
-## count, offsets, scatter    in three launches, none of which waits for another work-group: count the
-##                  digits of each chunk, to counts[digit * groups + group]; scan the counts of a digit, by
-##                  one work-group each; move a chunk's elements
-## histogram        how often each digit of several passes is there, for sweep
-## sweep            a pass in one launch: every work-group takes the next tile, and finds where its
-##                  digits go from what the tiles before it have published
-## In scope         the group vocabulary with "add" declared on `index`, "count" and "most" on uint, the
-##                  memory vocabulary, /grid/scan.mako's bounds; shift
-## Called by        all work-items, in uniform control flow, with the same chunk in all launches
+## histogram        how often each digit of several passes is there
+## sweep            a pass: every work-group takes the next tile, and finds where its digits go from what the
+##                  tiles before it have said
+## In scope         the group vocabulary with "add" declared on `index` and "count" on uint, the memory
+##                  vocabulary, /grid/scan.mako's bounds; shift, poll_limit
+## Called by        all work-items, in uniform control flow; a sweep by one work-group for each tile
 ## Barriers         those of the group vocabulary and some more a tile
-## Local memory     sweep: GROUP_SIZE * items elements, 4 * DIGITS bytes per SIMD group, 16 * DIGITS more
-## Choice           one lane has no neighbours to write beside: it moves its elements one by one, and takes
-##                  the three launches; several take the sweep, which reads keys once
+## Local memory     sweep: as much as the largest of GROUP_SIZE * items keys, as many values and 4 * DIGITS
+##                  bytes for each SIMD group, and 16 * DIGITS bytes more
+## Choice           several lanes; /grid/radix_alone.mako has what one lane does
 ##
-## Within a tile a SIMD group finds an element's rank among its own by matching lanes of the same digit,
-## then all are put in order in local memory, so that neighbours are written to neighbouring places.
+## Keys are read into registers, and how many there are of each digit is said at once, since other tiles
+## wait for that. A SIMD group then ranks its keys by matching lanes of the same digit. Counts, then keys,
+## then values lie in one and the same local memory, in order, so that neighbours are written to
+## neighbouring places: the larger the tile, the longer such runs.
 ## A work-group of a sweep waits for one before it a limited number of polls, and then counts the digits
 ## of that tile itself: it ends on every device, and where groups start in order it seldom has to.
+## Rejected, on an H200 with 2^27 pairs of 4 and 4 bytes: digits that are counted after ranking, as fast or
+## 7 % slower; keys and values in local memory at a time, at least 5 % slower for the smaller tile; a place
+## taken by an atomic addition for all lanes of a digit, 3 % slower; histograms in four copies, as fast; keys
+## of a tile 300 later fetched too, at most as fast, and 10 % slower where they have 8 bytes.
 ##
 ## References       D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
 ##                  A. Adinets, D. Merrill, "Onesweep", 2022
 
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="scan" file="/grid/scan.mako"/>
 
 <%def name="names()">\
@@ -32,53 +36,6 @@
 #define TICKETS (MOST_PASSES * DIGITS)      // behind the totals of all passes
 #define WORDS (TICKETS + 32u)
 #define DIGIT(x) ((uint)((x) >> shift) & (DIGITS - 1u))
-</%def>
-
-<%def name="count(index, keys, n, chunk, counts)">\
-${scan.chunk_bounds(index, n, chunk)}
-__local uint counted[DIGITS];
-for (uint d = (uint)get_local_id(0); d < DIGITS; d += GROUP_SIZE) counted[d] = 0u;
-barrier(CLK_LOCAL_MEM_FENCE);
-for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE)
-    ++counted[DIGIT(${keys}[i])];
-barrier(CLK_LOCAL_MEM_FENCE);
-for (uint d = (uint)get_local_id(0); d < DIGITS; d += GROUP_SIZE)
-    ${counts}[d * (uint)get_num_groups(0) + (uint)get_group_id(0)] = counted[d];
-</%def>
-
-<%def name="offsets(index, counts, groups, totals)">\
-__global ${index} *mine = ${counts} + get_group_id(0) * (${groups});
-__global ${index} *digit_total = ${totals} + get_group_id(0);
-${scan.scan_totals("add", index, groups, "mine", "digit_total")}
-</%def>
-
-## Declares `place`: where the chunk's first element of each digit goes.
-<%def name="places(index, counts, totals)">\
-__local ${index} place[DIGITS];
-{
-    ${index} lower = 0;
-    for (uint slab = 0; slab < DIGITS; slab += GROUP_SIZE) {
-        const uint d = slab + (uint)get_local_id(0);
-        ${index} here;
-        const ${index} before = group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &here);
-        if (d < DIGITS) place[d] = lower + before + ${counts}[d * (uint)get_num_groups(0) + (uint)get_group_id(0)];
-        lower += here;
-    }
-}
-barrier(CLK_LOCAL_MEM_FENCE);
-</%def>
-
-<%def name="scatter(index, key, value, keys, values, n, chunk, counts, totals, sorted, moved)">\
-${scan.chunk_bounds(index, n, chunk)}
-${places(index, counts, totals)}\
-for (${index} i = chunk_begin; i < chunk_end; ++i) {
-    const ${key} x = ${keys}[i];
-    const ${index} to = place[DIGIT(x)]++;
-    ${sorted}[to] = x;
-% if value:
-    ${moved}[to] = ${values}[i];
-% endif
-}
 </%def>
 
 <%def name="histogram(index, keys, n, chunk, passes, totals)">\
@@ -95,149 +52,212 @@ for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE)
     if (counted[d]) ${add}(&${totals}[d], counted[d]);
 </%def>
 
-## Keys of the tile, and their ranks among those of their SIMD group with the same digit.
-<%def name="rank_tile(key, value, items, keys, values)">\
+## The tile's keys, to `loaded`; behind the last element come keys whose digits are the highest, which stay last.
+<%def name="load_tile(key, items, keys)">\
 ${key} loaded[${items}];
-% if value:
-${value} carried[${items}];
-% endif
-uint rank[${items}];
+__global const ${key} *const mine = ${keys} + tile + first;
 #pragma unroll
 for (uint item = 0; item < ${items}u; ++item) {
-    const uint at = first + item * LANES;
-    loaded[item] = at < filled ? ${keys}[tile + at] : (${key})0;
-% if value:
-    carried[item] = at < filled ? ${values}[tile + at] : (${value})0;
-% endif
+    loaded[item] = item * LANES < left ? mine[item * LANES] : (${key})~(${key})0;
 }
-for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
-lane_converge();
+</%def>
+
+## What `ours` says of a key's digit, and how many keys of its SIMD group with that digit come before it.
+<%def name="rank_tile(items)">\
+const lanemask_t lower_lanes = lane_mask_lt();
 #pragma unroll
-for (uint item = 0; item < ${items}u; ++item) {
-    const int there = first + item * LANES < filled;
+for (uint item = 0u; item < ${items}u; ++item) {
     const uint d = DIGIT(loaded[item]);
-    const lanemask_t same = lane_match_low(d, DIGIT_BITS) & lane_ballot(there);
-    const uint lower = lanemask_count(same & lane_mask_lt());
+    const lanemask_t same = lane_match_low(d, DIGIT_BITS);
+    const uint lower = lanemask_count(same & lower_lanes);
     const uint before = ours[d];
     lane_converge();
-    if (there && lower == 0u) ours[d] = before + lanemask_count(same);
+    if (lower == 0u) ours[d] = before + lanemask_count(same);
     lane_converge();
     rank[item] = before + lower;
 }
-barrier(CLK_LOCAL_MEM_FENCE);
 </%def>
 
-## What all tiles before have of digit d, to `prefix`. A word of `states` is 0 until it is known, then the
-## tile's own count and one, then, with the highest bit, the count of all tiles up to it. Several are read
+## Declares `begin`: where digit `slab + lid` begins in the output.
+<%def name="digit_begin(index, totals)">\
+${index} begin = 0, lower_digits = 0;
+for (uint d = lid; d <= slab + lid; d += GROUP_SIZE) {
+    ${index} all;
+    begin = lower_digits + group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &all);
+    lower_digits += all;
+}
+</%def>
+
+## Says to other tiles how many keys of each digit there are, and turns what SIMD groups have into places in
+## the tile. The first tile's word has where the digit begins in it, so others need not find that out.
+<%def name="publish(index, totals, states, other_states)">\
+<% store = "store_relaxed" if index == "uint" else "store_relaxed_ulong" %>\
+uint below = 0u;
+for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
+    const uint d = slab + lid;
+    uint sum = 0u, here, have[GROUP_SIZE / LANES];
+    if (d < DIGITS) {
+        #pragma unroll
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += have[g] = counted[g * DIGITS + d];
+        if (number) ${store}(&${states}[(size_t)number * DIGITS + d], (${index})sum + 1);
+        ${other_states}[(size_t)number * DIGITS + d] = 0;     // for the next pass
+        own[d] = sum;
+        offset[d] = 0;
+    }
+    if (number == 0u) {
+        ${digit_begin(index, totals)}
+        if (d < DIGITS) {
+            ${store}(&${states}[d], ALL_BEFORE | (begin + sum));
+            offset[d] = begin;
+        }
+    }
+    uint place = below + group_scan_exclusive_count(sum, &here);
+    below += here;
+    if (d < DIGITS) {
+        offset[d] -= place;
+        #pragma unroll
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) {
+            counted[g * DIGITS + d] = place;
+            place += have[g];
+        }
+    }
+}
+</%def>
+
+## Adds to `offset` what all tiles before have of each digit. A word of `states` is 0 until it is known, then
+## the tile's own count and one, then, with the highest bit, where the next tile's begin. Several are read
 ## at once, since reading them takes long and the work-group has nothing else to do.
-<%def name="look_back(index, items, looks, keys, states)">\
+<%def name="look_back(index, items, looks, keys, totals, states)">\
 <%
     load = "load_relaxed" if index == "uint" else "load_relaxed_ulong"
+    store = "store_relaxed" if index == "uint" else "store_relaxed_ulong"
 %>\
-${index} prefix = 0;
-uint from = number;      // the tile before this is the next to look at
-for (uint polls = 0u;;) {
-    int stuck = 0;
-    while (d < DIGITS && from > 0u && !stuck) {
-        const uint next = from;
-        ${index} read[${looks}];
-        #pragma unroll
-        for (uint look = 0; look < ${looks}u; ++look)
-            read[look] = look < next ? ${load}(&${states}[(size_t)(next - 1u - look) * DIGITS + d]) : 0;
-        int known = 1;
-        #pragma unroll
-        for (uint look = 0; look < ${looks}u; ++look) {
-            const ${index} word = read[look];
-            known = known && word != 0;
-            if (!known) continue;
-            prefix += word & ALL_BEFORE ? word & ~ALL_BEFORE : word - 1;
-            from = word & ALL_BEFORE ? 0u : from - 1u;
-            known = from > 0u;
+for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
+    const uint d = slab + lid;
+    ${index} prefix = 0;
+    uint from = number;      // the tile before this is the next to look at
+    for (uint polls = 0u;;) {
+        int stuck = 0;
+        while (d < DIGITS && from > 0u && !stuck) {
+            const uint next = from;
+            ${index} read[${looks}];
+            #pragma unroll
+            for (uint look = 0u; look < ${looks}u; ++look)
+                read[look] = look < next ? ${load}(&${states}[(size_t)(next - 1u - look) * DIGITS + d]) : 0;
+            int known = 1;
+            #pragma unroll
+            for (uint look = 0u; look < ${looks}u; ++look) {
+                const ${index} word = read[look];
+                known = known && word != 0;
+                if (!known) continue;
+                prefix += word & ALL_BEFORE ? word & ~ALL_BEFORE : word - 1;
+                from = word & ALL_BEFORE ? 0u : from - 1u;
+                known = from > 0u;
+            }
+            polls = from == next ? polls + 1u : 0u;
+            stuck = polls > poll_limit;
+            if (polls) spin_hint();
         }
-        polls = from == next ? polls + 1u : 0u;
-        stuck = polls > poll_limit;
-        if (polls) spin_hint();
+        if (stuck) atomic_max(&silent, from);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint waited = silent;
+        if (waited == 0u) break;
+        for (uint i = lid; i < DIGITS; i += GROUP_SIZE) recounted[i] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid == 0u) silent = 0u;
+        const ${index} other = (${index})(waited - 1u) * TILE;
+        for (uint i = lid; i < TILE; i += GROUP_SIZE) atomic_inc(&recounted[DIGIT(${keys}[other + i])]);
+        ${digit_begin(index, totals)}
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (stuck && from == waited) {
+            prefix += recounted[d] + (waited == 1u ? begin : 0);
+            --from;
+            polls = 0u;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    const uint silent = group_reduce_most(stuck ? from : 0u);
-    if (silent == 0u) break;
-    for (uint i = lid; i < DIGITS; i += GROUP_SIZE) recounted[i] = 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const ${index} other = (${index})(silent - 1u) * (GROUP_SIZE * ${items}u);
-    for (uint i = lid; i < GROUP_SIZE * ${items}u; i += GROUP_SIZE) atomic_inc(&recounted[DIGIT(${keys}[other + i])]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (stuck && from == silent) {
-        prefix += recounted[d];
-        --from;
-        polls = 0u;
+    if (d < DIGITS) {
+        if (number) ${store}(&${states}[(size_t)number * DIGITS + d], ALL_BEFORE | (prefix + own[d]));
+        offset[d] += prefix;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
+</%def>
+
+## Hints that the SIMD group is about to read its part of a tile; a line is at least 128 bytes.
+<%def name="prefetch(type, items, array, tile, filled)">\
+for (uint line = lane_id() * (128u / (uint)sizeof(${type})); line < LANES * ${items}u; line += LANES * (128u / (uint)sizeof(${type})))
+    if (first - lane_id() + line < ${filled}) prefetch_global(${array} + (${tile} + first - lane_id() + line));
+</%def>
+
+## From where elements were read to where they are in order in the tile.
+<%def name="put(items, values, tile_values)">\
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${values}[item];
 </%def>
 
 <%def name="sweep(index, key, value, items, looks, keys, values, n, totals, states, other_states, ticket, sorted, moved)">\
 <%
-    store = "store_relaxed" if index == "uint" else "store_relaxed_ulong"
+    widths = {"uint": 4, "ulong": 8}
+    simd_groups = lanes.module.groups_of(context, group_size)
+    words = max(4 * 256 * simd_groups, items * group_size * max(widths[key], widths.get(value, 0))) // 8
 %>\
-__local ${key} tile_keys[GROUP_SIZE * ${items}u];
-% if value:
-__local ${value} tile_values[GROUP_SIZE * ${items}u];
-% endif
-__local uint counted[GROUP_SIZE / LANES * DIGITS];
+#define TILE (GROUP_SIZE * ${items}u)
+__local ulong room[${words}u];      // for counts of digits by SIMD group, then keys, then values
+__local uint own[DIGITS], recounted[DIGITS], silent;
 __local ${index} offset[DIGITS];    // what takes a place in the tile to one in the output
-__local uint starts[DIGITS], recounted[DIGITS];
+__local uint *const counted = (__local uint *)room;
+__local ${key} *const tile_keys = (__local ${key} *)room;
 const uint lid = (uint)get_local_id(0);
 __local uint *const ours = counted + lid / LANES * DIGITS;
 uint number = 0u;
-if (lid == 0u) number = atomic_inc(${ticket});
-number = group_broadcast(number, 0u);
-const ${index} tile = (${index})number * (GROUP_SIZE * ${items}u);
-const uint filled = (uint)min(${n} - tile, (${index})(GROUP_SIZE * ${items}u));
-const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
-${rank_tile(key, value, items, keys, values)}
-uint below = 0u;
-${index} lower = 0;
-for (uint slab = 0; slab < DIGITS; slab += GROUP_SIZE) {
-    const uint d = slab + lid;
-    uint sum = 0u, here;
-    if (d < DIGITS) {
-        for (uint g = 0; g < GROUP_SIZE / LANES; ++g) {
-            const uint one = counted[g * DIGITS + d];
-            counted[g * DIGITS + d] = sum;
-            sum += one;
-        }
-        ${store}(&${states}[(size_t)number * DIGITS + d], number ? (${index})sum + 1 : ALL_BEFORE | sum);
-        ${other_states}[(size_t)number * DIGITS + d] = 0;     // for the next pass
-    }
-    const uint before = below + group_scan_exclusive_count(sum, &here);
-    below += here;
-    ${index} all;
-    const ${index} digit_begin = lower + group_scan_exclusive_add(d < DIGITS ? ${totals}[d] : (${index})0, &all);
-    lower += all;
-    ${look_back(index, items, looks, keys, states)}
-    if (d < DIGITS) {
-        if (number) ${store}(&${states}[(size_t)number * DIGITS + d], ALL_BEFORE | (prefix + sum));
-        starts[d] = before;
-        offset[d] = digit_begin + prefix - before;
-    }
+if (lid == 0u) {
+    number = atomic_inc(${ticket});
+    silent = 0u;
 }
+number = group_broadcast(number, 0u);
+const ${index} tile = (${index})number * TILE;
+const uint filled = (uint)min(${n} - tile, (${index})TILE);
+const uint first = lid / LANES * (LANES * ${items}u) + lane_id();
+const uint left = filled > first ? filled - first : 0u;
+${load_tile(key, items, keys)}
+% if value:
+${prefetch(value, items, values, "tile", "filled")}
+% endif
+uint rank[${items}];
+for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
+lane_converge();
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) atomic_inc(&ours[DIGIT(loaded[item])]);
+barrier(CLK_LOCAL_MEM_FENCE);
+${publish(index, totals, states, other_states)}
+barrier(CLK_LOCAL_MEM_FENCE);
+${rank_tile(items)}
+barrier(CLK_LOCAL_MEM_FENCE);
+${put(items, "loaded", "tile_keys")}
+% if value:
+${value} carried[${items}];
+__global const ${value} *const my_values = ${values} + tile + first;
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) carried[item] = item * LANES < left ? my_values[item * LANES] : (${value})0;
+% endif
+${look_back(index, items, looks, keys, totals, states)}${index} to[${items}];
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) {
+    const uint at = lid + item * GROUP_SIZE;
+    const ${key} x = tile_keys[at];
+    to[item] = offset[DIGIT(x)] + at;
+    if (at < filled) ${sorted}[to[item]] = x;
+}
+% if value:
+__local ${value} *const tile_values = (__local ${value} *)room;
+barrier(CLK_LOCAL_MEM_FENCE);
+${put(items, "carried", "tile_values")}
 barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-for (uint item = 0; item < ${items}u; ++item) {
-    if (first + item * LANES >= filled) continue;
-    const uint d = DIGIT(loaded[item]);
-    const uint to = starts[d] + ours[d] + rank[item];
-    tile_keys[to] = loaded[item];
-% if value:
-    tile_values[to] = carried[item];
-% endif
+for (uint item = 0u; item < ${items}u; ++item) {
+    const uint at = lid + item * GROUP_SIZE;
+    if (at < filled) ${moved}[to[item]] = tile_values[at];
 }
-barrier(CLK_LOCAL_MEM_FENCE);
-for (uint at = lid; at < filled; at += GROUP_SIZE) {
-    const ${key} x = tile_keys[at];
-    const ${index} to = offset[DIGIT(x)] + at;
-    ${sorted}[to] = x;
-% if value:
-    ${moved}[to] = tile_values[at];
 % endif
-}
 </%def>

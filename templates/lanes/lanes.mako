@@ -35,6 +35,7 @@
 ## void lane_converge()                      orders the lanes' accesses to local and global memory
 ## uint lanemask_count(lanemask_t mask)      how many bits are set
 ## uint lanemask_first(lanemask_t mask)      index of the lowest set bit; mask is not 0
+## uint lanemask_last(lanemask_t mask)       index of the highest set bit; mask is not 0
 
 <%!
     def count(context):
@@ -75,6 +76,10 @@ static inline uint lanemask_count(lanemask_t mask) {
 
 static inline uint lanemask_first(lanemask_t mask) {
     return (uint)${ones}(~mask & (mask - 1));
+}
+
+static inline uint lanemask_last(lanemask_t mask) {
+    return 8u * (uint)sizeof(lanemask_t) - 1u - (uint)clz(mask);
 }
 
 <%include file="${'/lanes/' + traits.lane_ops + '.mako'}"/>\

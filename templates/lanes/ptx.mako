@@ -109,8 +109,7 @@ static inline lanemask_t lane_match_any(uint x) {
 static inline lanemask_t lane_match_low(uint x, uint bits) {
     uint same = 0xffffffffu;
     for (uint bit = 0u; bit < bits; ++bit) {
-        const uint one = x >> bit & 1u;
-        same &= lane_ballot((int)one) ^ (one - 1u);
+        asm volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0; vote.sync.ballot.b32 t, p, 0xffffffff; @!p not.b32 t, t; and.b32 %0, %0, t; }" : "+r"(same) : "r"(x), "r"(1u << bit));
     }
     return same;
 }

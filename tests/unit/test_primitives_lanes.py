@@ -15,7 +15,7 @@ LANE_WORDS = [
     *("lane_shuffle", "lane_shuffle_ulong", "lane_shuffle_up", "lane_match_any", "lane_converge"),
     *("lane_scan_exclusive_add", "lane_scan_inclusive_add", "lane_reduce_add", "lane_reduce_min"),
     *("lane_reduce_max", "lane_reduce_or", "lane_reduce_add_ulong", "lane_reduce_min_ulong"),
-    *("lanemask_count", "lanemask_first", "lane_match_low"),
+    *("lanemask_count", "lanemask_first", "lanemask_last", "lane_match_low"),
 ]
 MEMORY_WORDS = [
     *("load_relaxed", "load_acquire", "store_relaxed", "store_release", "fence_device"),

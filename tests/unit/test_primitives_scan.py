@@ -136,6 +136,21 @@ def test_masks_are_any_numbers(any_device):
         assert compact([1, 2, 3, 4], mask, device=any_device).tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("n", [15, 16, 17, 4099])
+def test_any_bit_of_a_byte_keeps(any_device, n):
+    """Sixteen bytes of a mask are counted at a time; of each, one bit of eight is set."""
+    random = np.random.default_rng(8)
+    mask = (1 << random.integers(0, 8, n)).astype(np.uint8) * (random.random(n) < 0.5)
+    memory, values = Memory(any_device), np.arange(n, dtype=np.uint32)
+    given, kept = memory.upload("given", values), memory.allocate("kept", n, np.uint32)
+    stage, log = stages.Compaction(any_device), stages.Last()
+    total = stage.enqueue(log, memory.upload("mask", mask.astype(np.uint8)), n, (given, kept))
+    log.wait()
+    wanted = values[mask != 0]
+    assert total.read().tolist() == [len(wanted)]
+    np.testing.assert_array_equal(kept.read(len(wanted)), wanted)
+
+
 def test_strided_and_read_only_arrays(any_device):
     values = np.arange(100, dtype=np.uint32)
     values.flags.writeable = False

@@ -1,13 +1,25 @@
 """Sorting, merging and segmented scans on a device against NumPy."""
 
+import re
+
 import numpy as np
 import pytest
 from runtimes import run_under_oclgrind
 
+from bench.studies.recorded import RECORDED
 from clgraph.device import Memory
+from clgraph.device.rendering.sources import render
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives import launches, merge, merge_pairs, segmented_scan, sort, sort_pairs
+from clgraph.primitives import (
+    launches,
+    merge,
+    merge_pairs,
+    radix,
+    segmented_scan,
+    sort,
+    sort_pairs,
+)
 from clgraph.primitives.radix import RadixSort
 
 SIZES = [0, 1, 2, 7, 8, 9, 31, 33, 127, 129, 513, 4097, 5001]
@@ -111,6 +123,39 @@ def test_a_pass_is_one_launch_where_lanes_are_several(any_device):
     assert log.launches == (2 + 5 if any_device.traits.lanes > 1 else 15)
 
 
+@pytest.mark.parametrize("device", RECORDED)
+def test_a_tile_takes_one_memory_in_turns(device):
+    """Counts by SIMD group, keys and values lie where each other lay: that makes a tile large."""
+    traits = RECORDED[device]
+    for (key, value), (_, most) in radix.SHAPES.items():
+        size, items = radix._sort_shape(traits, key, value, 4)
+        assert size % traits.lanes == 0
+        assert most // 2 < items <= most
+        params = {"key": {4: "uint", 8: "ulong"}[key], "looks": 8}
+        params |= {"value": {0: "", 4: "uint", 8: "ulong"}[value], "index": "uint"}
+        text = render(
+            "primitives/sort.cl",
+            {"traits": traits, "check": False, "group_size": size, "items": items, **params},
+        )
+        words = int(re.search(r"__local ulong room\[(\d+)u\]", text)[1])
+        counts = 4 * radix.DIGITS * size // traits.lanes
+        assert 8 * words == max(counts, size * items * max(key, value))
+        assert 8 * words + 12 * radix.DIGITS < traits.local_bytes
+        assert radix._sort_shape(traits, key, value, 8)[1] <= items
+
+
+def test_counts_are_said_before_keys_are_ranked():
+    """What other tiles wait for does not wait for the longest part of a pass."""
+    params = {"key": "uint", "value": "uint", "index": "uint", "looks": 8}
+    text = render(
+        "primitives/sort.cl",
+        {"traits": RECORDED["h200"], "check": False, "group_size": 384, "items": 20, **params},
+    )
+    body = text[text.index("void sort_sweep(") :]
+    said, ranked = body.index("store_relaxed("), body.index("lane_match_low(")
+    assert said < ranked < body.index("load_relaxed(")
+
+
 @pytest.mark.parametrize("keys", ["equal", "sorted", "reversed", "one digit"])
 def test_unusual_orders(device, keys):
     n = 3001
@@ -153,6 +198,20 @@ def test_segmented_scans(device, operator, combine, neutral, inclusive):
                 values, heads, operator=operator, inclusive=inclusive, device=device
             )
             np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("limit", [0, 3])
+def test_tiles_that_say_nothing_are_combined(intel, monkeypatch, limit):
+    """A segmented scan does not wait for others either."""
+    monkeypatch.setattr("clgraph.primitives.sorting.POLL_LIMIT", limit)
+    random = np.random.default_rng(6)
+    values, heads = random.integers(0, 2**32, 200_000, dtype=np.uint32), random.random(200_000)
+    for share in (1e-5, 0.01):
+        sums = np.cumsum(values, dtype=np.uint32)
+        begins = np.maximum.accumulate(np.where(heads < share, np.arange(200_000), 0))
+        wanted = sums - (sums - values)[begins]
+        got = segmented_scan(values, heads < share, inclusive=True, device=intel)
+        np.testing.assert_array_equal(got, wanted)
 
 
 def test_positions_of_64_bits(intel, monkeypatch):

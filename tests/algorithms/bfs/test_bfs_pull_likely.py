@@ -185,9 +185,21 @@ def test_they_are_tried_where_vertices_may_have_many_edges(intel):
     assert likely(mean_degree=16.0) == 4
     assert likely(mean_degree=16.0, max_degree=100_000) == 1
     assert likely(max_degree=100_000) == 1
+    assert likely(mean_degree=16.0, max_degree=1000) == 1
+    assert likely(mean_degree=4.0, max_degree=1000) == 0
     assert likely(rule=pull.ByEdges(likely=2)) == 2
     for traits in (intel.traits, unknown):
         assert likely(traits, mean_degree=16.0, max_degree=100_000) == 0
+    # Where no vertex has the edges of a hub elsewhere fewer make one, if vertices have many.
+    skewed = {"mean_degree": 32.0, "max_degree": 1000}
+    assert (resolved(**skewed).hub_degree, resolved(**skewed).group_resident) == (
+        16 * gpu.lanes,
+        False,
+    )
+    assert resolved(mean_degree=4.0, max_degree=1000).hub_degree == 0
+    assert resolved(mean_degree=32.0, max_degree=16 * gpu.lanes - 1).hub_degree == 0
+    assert resolved(mean_degree=32.0, max_degree=64 * gpu.lanes).hub_degree == 64 * gpu.lanes
+    assert resolved(unknown, **skewed).hub_degree == 0
     # Whoever says a number of the rule has that, zero too, and no prices beside it.
     for rule in (pull.ByEdges(gain=0), pull.ByEdges(gain=4), pull.ByEdges(alpha=9)):
         decided = resolved(rule=rule, max_degree=100_000).pull

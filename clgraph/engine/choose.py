@@ -22,6 +22,7 @@ from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.pull import LOOKED_FLOOR, ByEdges, ByHubs, Never, Pull
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
 from clgraph.engine.usual import (
+    MANY_EDGES,
     bins_of,
     distribution_of,
     entry_of,
@@ -46,8 +47,6 @@ __all__ = ["resolve"]
 # Entries that a lane on its own collects before it reserves room for them: on a processor many, as
 # its local memory is no scarcer than the rest; among others that share theirs few.
 ONE_ITEM_BUFFER, ONE_LANE_BUFFER = 512, 8
-# Mean degree from which on likely parents are tried first on graphs without hubs.
-LIKELY_DEGREE = 16
 
 
 def resolve(  # noqa: PLR0913 - all but two by keyword
@@ -109,7 +108,9 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
     )
     distribution = distribution_of(config, group_size)
     hubs = frontier.hubs or Hubs()
-    hub_degree = hub_degree_of(config, traits, balance=balance, max_degree=max_degree)
+    hub_degree = hub_degree_of(
+        config, traits, balance=balance, max_degree=max_degree, mean_degree=mean_degree
+    )
     hub_degree, hub_bins, hub_bits = bins_of(hubs, traits, group_size, hub_degree, max_degree)
     _check_hub_batch(hubs.batch, group_size)
     entry = mechanics.entry or entry_of(
@@ -172,7 +173,7 @@ def resolve(  # noqa: PLR0913 - all but two by keyword
             traits,
             queues=frontier.name == "vertex" and not (scalar or emulated),
             has_hubs=hub_degree > 0,
-            has_many=hub_degree > 0 or (mean_degree or 0) >= LIKELY_DEGREE,
+            has_many=hub_degree > 0 or (mean_degree or 0) >= MANY_EDGES,
         ),
         limits=limits,
         lanes=lanes,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.device.hardware.measured import (
     GROUP_RESIDENT_EDGES,
+    HUB_EDGES,
     LOCAL_SEARCH_DEGREE,
     SINGLE_GROUP_EDGES,
 )
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from clgraph.engine.strategies.config import TraversalConfig
 
 __all__ = [
+    "MANY_EDGES",
     "bins_of",
     "distribution_of",
     "entry_of",
@@ -38,6 +40,8 @@ __all__ = [
     "usual_group_size",
 ]
 
+# Mean degree of graphs whose searches have few levels, if any has.
+MANY_EDGES = 16
 # Local memory that a work-item takes in a group with the largest entries, and where a published
 # form has tables beside its queues; and what its filters take for each SIMD group.
 ITEM_BYTES, PUBLISHED_ITEM_BYTES, FILTER_BYTES = 40, 88, 1200
@@ -99,6 +103,7 @@ def hub_degree_of(
     *,
     balance: Balancer | None,
     max_degree: int | None,
+    mean_degree: float | None = None,
 ) -> int:
     """Give the out-degree from which a vertex is queued apart; 0 where no vertex is.
 
@@ -113,6 +118,8 @@ def hub_degree_of(
     max_degree : int, optional
         Where it is known: kernels for graphs without hubs are rendered without them, which saves
         registers.
+    mean_degree : float, optional
+        Where it is known and large, fewer edges make a hub on graphs without such vertices.
     """
     frontier, chosen = config.frontier or VertexQueue(), config.balance or balance
     serves = (
@@ -122,13 +129,24 @@ def hub_degree_of(
         and (chosen is None or chosen.scope != "grid")
     )
     asked = frontier.hubs.degree if frontier.hubs else None
-    degree = pick(asked, _usual_hub_degree(traits) if serves else 0)
+    degree = pick(asked, _usual_hub_degree(traits, max_degree, mean_degree) if serves else 0)
     return 0 if max_degree is not None and max_degree < degree else degree
 
 
-def _usual_hub_degree(traits: DeviceTraits) -> int:
-    """Out-degree from which a vertex is worth the whole grid; one group of a CPU never is."""
-    return 0 if traits.lanes == 1 else 64 * traits.lanes
+def _usual_hub_degree(
+    traits: DeviceTraits, max_degree: int | None, mean_degree: float | None
+) -> int:
+    """Out-degree from which a vertex is worth the whole grid; one group of a CPU never is.
+
+    Where levels are few, as on graphs of many edges, groups need not keep their frontiers, and rows
+    of fewer edges hold them up.
+    """
+    if traits.lanes == 1:
+        return 0
+    usual = 64 * traits.lanes
+    has_none = max_degree is not None and max_degree < usual
+    many = (mean_degree or 0) >= MANY_EDGES
+    return HUB_EDGES.on(traits) * traits.lanes if has_none and many else usual
 
 
 def pull_of(asked: Pull | None, frontier: Frontier, *, one_item: bool) -> ByEdges | ByHubs | None:
@@ -223,7 +241,9 @@ def usual_balance(
         return WarpSearch()
     few_edges = LOCAL_SEARCH_DEGREE.on(traits)
     few = mean_degree <= few_edges
-    hubs = max_degree is not None and max_degree >= _usual_hub_degree(traits)
+    hubs = max_degree is not None and max_degree >= _usual_hub_degree(
+        traits, max_degree, mean_degree
+    )
     return WarpSearchLocal() if few_edges and (few or hubs) else WarpSearch()
 
 

@@ -9,7 +9,9 @@
 ## at the bitmap, and gathering the few found ones into a queue would take the same before any is pushed.
 ## Where even fewer are left, one in VERY_FEW, a level that pulls lists what it finds as well: the last levels are
 ## pushed then by one group, and nothing is gathered.
-<%! LARGE, FEW_LEFT, SHRUNK, VERY_FEW = 16, 16, 8, 256 %>
+## A push is bare, so that what it finds is not queued, where edges times the mean degree exceed n times SURELY and one
+## vertex in so many is unvisited.
+<%! LARGE, FEW_LEFT, SHRUNK, VERY_FEW, SURELY = 16, 16, 8, 256, 4 %>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="chunks" file="/balance/shared/chunks.mako"/>
@@ -24,11 +26,18 @@
 {
     const uint size = ${found} + ${hubs};
     % if config.pull:
+    % if config.pull.gain or lists_pulled:
+    const uint unvisited = ${"reachable - min(reachable, reached)" if config.pull.looks else "n - min(n, reached)"};
+    % endif
+    % if lists_pulled:
+    // Edges of whoever a bare push found are only estimated; those of whoever is left are no more than the mean.
+    const ulong unexplored = min(m - min(m, explored), (ulong)unvisited * mean_degree);
+    % else:
     const ulong unexplored = m - min(m, explored);
+    % endif
     % if config.pull.gain:
     // An unexplored edge comes from the frontier with the probability edges / unexplored, so an
     // unvisited vertex tries unexplored / edges in-neighbours; all of these are weighed against edges.
-    const uint unvisited = ${"reachable - min(reachable, reached)" if config.pull.looks else "n - min(n, reached)"};
     const float from_frontier = (float)(${edges});
     % if config.pull.looks:
     const float at_least = (float)unvisited * ${1 / config.pull.looks}f + (float)n * ${1 / config.pull.floor}f;
@@ -44,12 +53,19 @@
     // The length is still that of the frontier before.
     const int goes_on = ${only_in_bitmap} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;
     % endif
-    const int pull_pays = ${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it${"" if config.pull.looks else " && " + capture(pull.reads_fewer, f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
     % if lists_pulled:
-    ${s}.lists = pull_pays && unexplored <= n / ${VERY_FEW}u;
+    const int was_bare = !(${pulled}) && ${s}.inverts;
+    % endif
+    const int pull_pays = ${"was_bare || " if lists_pulled else ""}${"goes_on || (" if goes_on else ""}${may_pull} && is_worth_it${"" if config.pull.looks else " && " + capture(pull.reads_fewer, f"(ulong)({edges})", "unexplored")}${")" if goes_on else ""};
+    % if lists_pulled:
+    ${s}.inverts = pull_pays ? unexplored <= n / ${VERY_FEW}u : ${may_pull} && ${will_pull(edges)};
     % endif
     % endif
-    ${s}.mode = size == 0 || ${s}.level >= max_level${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
+    % if config.pull and config.pull.looks:
+    // A source without in-edges is not among the reachable ones.
+    const int has_all = reached >= reachable && reached >= reachable + (uint)(unreachable[source >> WORD_SHIFT] >> (source & WORD_MASK) & 1);
+    % endif
+    ${s}.mode = size == 0 || ${s}.level >= max_level${" || has_all" if config.pull and config.pull.looks else ""}${"" if config.exact else " || load_relaxed(state + OVERFLOWED)"} ? MODE_DONE
     % if config.pull:
               : pull_pays ? (${pulled} ? PULL : ${"MARK" if config.frontier.visited == "labels" else "PULL"})
               : ${only_in_bitmap} ? GATHER
@@ -77,6 +93,10 @@ if (${s}.mode == ARRANGE) state[LEVEL_CHUNK] = ${chunks.decided("edges", f"((ulo
 
 ## The first stage of a push level.
 <%def name="expansion()">${"ARRANGE" if config.balance.scope == "grid" else "PUSH"}</%def>
+
+## Whether the level after one that pushes so many edges surely pulls: it has some edges * unvisited / n vertices, each
+## with the mean of edges at least, and several times as many as look back.
+<%def name="will_pull(edges)">((ulong)(${edges}) * mean_degree > (ulong)n * ${SURELY}u && unvisited > n / ${SURELY}u)</%def>
 
 <%def name="record(s)">
 if (${s}.level - 1 < level_capacity)

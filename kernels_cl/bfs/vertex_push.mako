@@ -33,7 +33,10 @@ group_barrier();
     } else
     % endif
     if (now.mode == PUSH) {
-        const int eager = now.length <= ${config.limits.eager}u;
+        % if lists_pulled:
+        uint bare_found = 0;
+        % endif
+        const int eager = now.length <= ${config.limits.eager}u${" && !now.inverts" if lists_pulled else ""};
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
         % if config.frontier.duplicates.startswith("load"):
         % if config.balance.scope == "group":
@@ -55,7 +58,7 @@ group_barrier();
         % endif
         </%def>
         <%def name="visit(count)">
-            ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+            ${visit_each(count)}
         </%def>
         </%advance:each_edge>
         % endif
@@ -63,7 +66,7 @@ group_barrier();
         if (now.hubs) {
             <%bins:each_edge hubs="hubs_from">
             <%def name="visit(count)">
-                ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+                ${visit_each(count)}
             </%def>
             </%bins:each_edge>
         }
@@ -71,10 +74,16 @@ group_barrier();
         if (now.hubs) {
             <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
             <%def name="visit(count)">
-                ${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+                ${visit_each(count)}
             </%def>
             </%advance:each_hub_edge>
         }
+        % endif
+        % if lists_pulled:
+        if (now.inverts) {
+            found_edges = (edges_t)bare_found * mean_degree;
+            ${queue.end_count("bare_found")}
+        } else
         % endif
         ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
     }
@@ -92,7 +101,7 @@ for (uint first = tile_begin; first < tile_end; first += LANES) {
     if (has_entry) kept[lanemask_count(keeping & lane_mask_lt())] = entry;
     const uint kept_count = lanemask_count(keeping);
     lane_converge();
-    ${advance.tile_edges("kept", "0u", "kept_count", visit_kept)}
+    ${advance.tile_edges("kept", "0u", "kept_count", visit_each)}
     lane_converge();
 }
 </%def>
@@ -112,13 +121,13 @@ for (uint first = tile_begin; first < tile_end; first += LANES) {
 group_barrier();
 {
     const uint kept_here = kept_count;
-    ${advance.group_edges("kept_entries", "kept_here", visit_kept)}
+    ${advance.group_edges("kept_entries", "kept_here", visit_each)}
     group_barrier();
     if (lid == 0) kept_count = 0;
     group_barrier();
 }
 </%def>
 
-<%def name="visit_kept(count)">
-${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+<%def name="visit_each(count)">
+${visiting.visit_edges(count, "now.level", visiting.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE", bare="now.inverts" if lists_pulled else None)}
 </%def>

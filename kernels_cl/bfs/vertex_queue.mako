@@ -7,7 +7,9 @@
 ## the last group of each stage decides. PULL needs no frontier bitmap: when level d is complete, any
 ## visited in-neighbour of an unvisited vertex lies in the frontier, else the vertex would have been
 ## visited through it before. So it reads the visited bitmap of the last level and writes the next;
-## GATHER turns the difference of the two back into a queue, where PULL has not listed it (now.lists).
+## GATHER turns the difference of the two back into a queue, where PULL has not listed it (now.inverts).
+## A push before a level that surely pulls is bare (now.inverts): it claims vertices, counts them and queues none,
+## so that nobody reads their rows; their edges are estimated.
 ## MARK makes the bitmap from distances.
 ## ARRANGE gives the queue prefix sums before each PUSH, where the balancer needs them.
 
@@ -49,7 +51,7 @@ ${pushing.setup()}
     __global word_t *const other_visited = now.visited ? visited_even : visited_odd;
     ${queue.begin_stage()}
     % if config.group_resident:
-    const int holding = now.mode == PUSH && !(flags & FLAG_STEPPED) && now.length <= resident_limit;
+    const int holding = now.mode == PUSH && !(flags & FLAG_STEPPED) && now.length <= resident_limit${" && !now.inverts" if lists_pulled else ""};
     uint resident_levels = 0, resident_found = 0;   // levels beyond the first of this stage, and their vertices
     % endif
     ${pushing.stage()}
@@ -58,7 +60,7 @@ ${pushing.setup()}
         __global const word_t *const from_visited = the_visited;
         __global word_t *const to_visited = other_visited;
         uint found_count = 0;
-        <%pull:each_unvisited words="words" lists="${'now.lists' if lists_pulled else None}">
+        <%pull:each_unvisited words="words" lists="${'now.inverts' if lists_pulled else None}">
         <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
         <%def name="found(v, u)">
             ${visiting.reach(v, u)}
@@ -73,7 +75,7 @@ ${pushing.setup()}
         </%def>
         </%pull:each_unvisited>
         % if lists_pulled:
-        if (now.lists) {
+        if (now.inverts) {
             ${queue.end_stage("queue_to", "1")}
         } else
         % endif
@@ -163,12 +165,12 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         reached += found + hubs;
         work += edges + (pulled ? n : 0u);
         if (now.mode != FILL) {
-            next.queue ^= !pulled${" || now.lists" if lists_pulled else ""};
+            next.queue ^= !pulled${" || now.inverts" if lists_pulled else ""};
             next.visited ^= pulled;
         }
         // The source alone is never worth reading a bitmap for.
         ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges",
-                         listed="now.lists" if lists_pulled else None)}
+                         listed="now.inverts" if lists_pulled else None)}
     } else if (now.mode == MARK) {
         next.mode = PULL;
     % if config.balance.scope == "grid":

@@ -24,7 +24,7 @@ predecessors[${v}] = (int)${u};
 </%def>
 
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
-<%def name="visit_edges(count, level, keep, hub_slot, look=None)">
+<%def name="visit_edges(count, level, keep, hub_slot, look=None, bare=None)">
     % for k in range(count):
     offset_t row${k} = 0;
     uint degree${k} = 0;
@@ -43,15 +43,16 @@ predecessors[${v}] = (int)${u};
     % for k in range(count):
     ${duplicates.at_lookup(f"claimed{k}", f"v{k}")}
     % endfor
-    ${enqueue(count, True, keep, hub_slot)}
+    ${enqueue(count, True, keep, hub_slot, bare=bare)}
 </%def>
 
 ## `counts_edges`: whether the sum of their edges is wanted where no entry of the queue has it.
-<%def name="enqueue(count, has_parent, keep, hub_slot, counts_edges=False)">
+## `bare`: where an expression is and holds, who is found is only counted.
+<%def name="enqueue(count, has_parent, keep, hub_slot, counts_edges=False, bare=None)">
     % for k in range(count):
     ## Who cuts a frontier in chunks has room for no more of them than its edges take.
     % if counts_edges or config.entry != "vertex" or config.pull or config.hub_degree or config.frontier.name != "vertex" or not config.exact or config.balance.scope == "grid":
-    if (claimed${k}) {
+    if (claimed${k}${f" && !{bare}" if bare else ""}) {
         % if config.entry != "vertex":
         if (eager) prefetch_global(indices + row${k});
         else
@@ -65,6 +66,13 @@ predecessors[${v}] = (int)${u};
     if (claimed${k}) predecessors[v${k}] = (int)u${k};
     % endif
     % endfor
+    % if bare:
+    if (${bare}) {
+        % for k in range(count):
+        bare_found += (uint)claimed${k};
+        % endfor
+    } else {
+    % endif
     % for k in range(count):
     int queued${k} = claimed${k};
     % if config.hub_degree:
@@ -84,6 +92,9 @@ predecessors[${v}] = (int)${u};
     % endif
     ${keep(f"queued{k}", f"MAKE_ENTRY(v{k}, row{k}, degree{k})", f"claimed{k} ? degree{k} : 0u")}
     % endfor
+    % if bare:
+    }
+    % endif
 </%def>
 
 <%def name="keep_in_queue(queued, entry, edges)">

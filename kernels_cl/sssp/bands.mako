@@ -19,7 +19,8 @@
 ##               shortest path algorithms for massively parallel systems", IPDPS 2014
 
 ## Of lists up to FEW rows each SIMD group adds up what it has seen by itself: few do, and nobody waits.
-<%! AT_ONCE, FEW = 2, 512 %>
+## So many of the source's first edges, which are among its lightest, say how far the first band has to reach.
+<%! AT_ONCE, FEW, ASKED = 2, 512, 8 %>
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -38,6 +39,15 @@ if (get_local_id(0) == 0) group_settled = group_seen = 0;
 </%def>
 
 <%def name="by_one_group()"></%def>
+
+## A first band in which no edge of the only source ends would take three stages for that source alone.
+<%def name="widen_first()">
+const offset_t first_edge = indptr[source];
+const uint asked = min((uint)(indptr[source + 1] - first_edge), ${ASKED}u);
+key_t lightest = KEY_NONE;
+for (uint k = 0; k < asked; ++k) lightest = min(lightest, key_add(KEY_ZERO, WEIGHT_AT(first_edge + k)));
+if (asked && lightest > (key_t)CONTROL_ULONG(HIGH)) CONTROL_ULONG(HIGH) = key_raise(lightest, delta);
+</%def>
 
 <%def name="found_by_lanes()">found_vertices + LANE_GROUP * (${AT_ONCE + 1} * LANES)</%def>
 

@@ -44,6 +44,9 @@
     if (now.mode == START) {
         % if config.row_limit:
         uint settled_edges = 0;
+        if (source_count == 1 && member == 0 && lid == 0) {
+            ${bands.widen_first()}
+        }
         % endif
         <%tiles:each_tile count="source_count" size="LANES">
             const int active = tile_begin + lane_id() < tile_end;

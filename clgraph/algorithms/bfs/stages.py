@@ -57,9 +57,9 @@ TALLY_WORDS = {
     "RETURNS": 34,
 }
 TALLY_COUNT = 36
-# Of a stage over a queue of vertices: whether a level that pulls lists what it finds, too.
-# Distances are below 2**31, so a level leaves a bit for that.
-LISTED_PAYLOAD = QUEUE_PAYLOAD | {"level": 31, "lists": 1}
+# Of a stage over a queue of vertices: whether a level that pulls lists what it finds, too, or one
+# that pushes does not. Distances are below 2**31, so a level leaves a bit for that.
+LISTED_PAYLOAD = QUEUE_PAYLOAD | {"level": 31, "inverts": 1}
 # Of a stage over a status array: which queue, whether levels pull, and how the next queue is made.
 STATUS_PAYLOAD = {"queue": 1, "pulls": 1, "way": 3, "length": 32, "level": 32}
 # How a level was shared out where a balancer prepares for each: lanes a vertex, and these.

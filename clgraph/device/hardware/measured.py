@@ -96,6 +96,13 @@ LOCAL_SEARCH_DEGREE = Constant(
     neutral=0.0,  # never: registers are faster where nothing else is known
     h200=8.0,
 )
+HUB_EDGES = Constant(
+    "edges a lane from which on a vertex is a hub, where they have many and none 64: 0.87 of the"
+    " time on rmat21, of degrees up to 1,366",
+    "ad8541b; probes/h200-20261128-levels.txt",
+    neutral=64,  # which no vertex has then
+    h200=16,
+)
 EDGES_TOGETHER = Constant(
     "edges that a lane looks at together; four spilled 200 bytes",
     "e6b9ad8",

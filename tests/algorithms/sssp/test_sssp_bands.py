@@ -93,6 +93,24 @@ def test_few_edges_are_looked_at(device):
     assert work["switching"] < 0.6 * graph.m < work["push"] < 1.5 * graph.m
 
 
+@pytest.mark.parametrize("first", [3, 100])
+def test_the_first_band_reaches_beyond_its_source(first, device):
+    """However long the source's lightest edge is, and not much further."""
+    ends = np.arange(40)
+    graph = cg.from_edges(
+        ends, ends + 1, np.r_[first, np.ones(39)].astype(np.int32), symmetrize=True
+    )
+    plan = cg.SSSP(graph, predecessors=True, config=banded(8), device=device)
+    result = plan.run(0, verify=True)
+    check_paths(graph, 0, result)
+    stages = result.stats.per_level["direction"].tolist()
+    within = 1 + (8 - first if first < 8 else 8)
+    assert stages[: within + 1] == ["near"] * (within + 1)
+    assert "far" in stages[within + 1 : within + 4]
+    # Of several sources each has an edge of its own.
+    check_paths(graph, [0, 20], plan.run([0, 20]))
+
+
 @pytest.mark.parametrize(("directed", "aside"), [(False, 2), (True, 400)])
 def test_whoever_has_only_settled_neighbours_is_done_with(directed, aside, device):
     """Of leaves that look back into a band only two, which have each other, are put aside."""

@@ -22,7 +22,14 @@ from clgraph.errors import KernelBuildError
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
 
-__all__ = ["built_from_binary", "built_from_source", "options_of", "sha256", "try_building"]
+__all__ = [
+    "built_from_binary",
+    "built_from_source",
+    "options_of",
+    "sha256",
+    "try_building",
+    "unoptimised",
+]
 
 log = logging.getLogger("clgraph")
 
@@ -33,9 +40,14 @@ POCL_ASSERTS = "+Asserts"  # in what PoCL says of its version
 def options_of(device: Device) -> tuple[str, ...]:
     """Give what a program is built with: the options of its device, and what is asked for now."""
     options = device.traits.build_options
-    if os.environ.get("CLGRAPH_NO_OPTIMISING", "0") in {"", "0"} or NO_OPTIMISING in options:
-        return options
-    return options if _refuses_dead_arrays(device) else (*options, NO_OPTIMISING)
+    asked = os.environ.get("CLGRAPH_NO_OPTIMISING", "0") not in {"", "0"}
+    return (*options, *unoptimised(device)) if asked else options
+
+
+def unoptimised(device: Device) -> tuple[str, ...]:
+    """Give what has the device's compiler not optimise, beside the options of its traits."""
+    there = NO_OPTIMISING in device.traits.build_options
+    return () if there or _refuses_dead_arrays(device) else (NO_OPTIMISING,)
 
 
 def _refuses_dead_arrays(device: Device) -> bool:

@@ -217,7 +217,7 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
     """
     check_process()
     check = _checking()
-    options = (*options_of(device), *more)
+    options = tuple(dict.fromkeys((*options_of(device), *more)))
     place = (device, options, source, check)
     with _building:
         program = _programs.get(place)

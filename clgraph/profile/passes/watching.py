@@ -11,6 +11,8 @@ import numpy as np
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
+from clgraph.device.programs.compiling import unoptimised
+from clgraph.device.programs.linker import POCL_PLATFORM
 from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.criteria import USUAL_BANKS
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Counting", "empty_barrier_cycles", "uses_counters"]
 
+TRACED = Mask.DIV | Mask.GMEM | Mask.LMEM
 LEAST_REGISTERS, REGISTER_STEP = 32, 8
 WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
@@ -229,7 +232,7 @@ class Counting:
                 device,
                 source.text,
                 label=program.label,
-                more=_as_many_registers(kernel) if source.waits else (),
+                more=_options(kernel, self._mask, source),
             )
             twin = _Twin(built.kernel(kernel.name, device), source)
             self._twins[key] = twin
@@ -261,7 +264,7 @@ class Counting:
                     words[HEADER:], records, twin.source.sites, beside=False
                 )
                 counted.residency.barriers += float(at_sites.where("barrier")[:, 0].sum())
-        if not self._mask & (Mask.DIV | Mask.GMEM | Mask.LMEM):
+        if not self._mask & TRACED:
             return
         sites = twin.source.sites
         if twin.source.flavour == "counters":
@@ -287,6 +290,15 @@ class Counting:
         """Say how many work-items count as a SIMD group: those of the device, else 32 at most."""
         own = kernel.device.traits.lanes
         return min(self._lanes or (own if own > 1 else 32), group_size)
+
+
+def _options(kernel: Kernel, mask: Mask, source: Instrumented) -> tuple[str, ...]:
+    """Give what an instrumented text is built with, beside what its kernel was."""
+    device = kernel.device
+    if source.flavour == "trace" and mask & TRACED and device.platform == POCL_PLATFORM:
+        # PoCL 3 spoils its own memory optimising texts with many traces, and dies some time later.
+        return unoptimised(device)
+    return _as_many_registers(kernel) if source.waits else ()
 
 
 def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Layout) -> str:

@@ -1,6 +1,5 @@
 """Blocks of edges handed out to threads."""
 
-import contextlib
 import os
 from collections.abc import Callable
 from functools import partial
@@ -58,6 +57,7 @@ def share_out(works: list[Callable[[int], None]], blocks: list[int]) -> None:
 
 
 def _taken(blocks: list[int]) -> int | None:
-    with contextlib.suppress(IndexError):  # pop() is one step to other threads
-        return blocks.pop()
-    return None
+    try:
+        return blocks.pop()  # one step to other threads
+    except IndexError:
+        return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.device.hardware.measured import SORT_SHAPES
 from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import launches
@@ -24,16 +25,6 @@ DIGITS = 1 << DIGIT_BITS
 STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
-# Of GPUs, by bytes of keys and values: work-items of a group, and keys of each, that took the least
-# time on an H200 (bench/results/probes/h200-20261128-sorts.txt).
-SHAPES = {
-    (4, 0): (256, 40),
-    (4, 4): (384, 23),
-    (4, 8): (384, 14),  # as for the other way round; the others are measured
-    (8, 0): (256, 22),
-    (8, 4): (256, 22),
-    (8, 8): (384, 14),
-}
 COUNT_SHARE = 2  # of local memory, counts of digits take a half at most
 LOOKS = 8  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
@@ -46,7 +37,7 @@ def _sort_shape(traits: DeviceTraits, key: int, value: int, position: int) -> tu
     """
     size, items = group_size(traits), TILE_ITEMS
     if traits.lanes > 1 and not (traits.is_cpu or traits.emulated):
-        wanted, items = SHAPES[key, value]
+        wanted, items = SORT_SHAPES.on(traits)[key, value]
         size = traits.group_of(wanted)
     # Of each digit: how many there are, how many are counted for another, and where it begins.
     room = traits.local_bytes - (4 + 4 + position) * DIGITS - BESIDE_BYTES

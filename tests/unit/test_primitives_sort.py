@@ -127,7 +127,7 @@ def test_a_pass_is_one_launch_where_lanes_are_several(any_device):
 def test_a_tile_takes_one_memory_in_turns(device):
     """Counts by SIMD group, keys and values lie where each other lay: that makes a tile large."""
     traits = RECORDED[device]
-    for (key, value), (_, most) in radix.SHAPES.items():
+    for (key, value), (_, most) in radix.SORT_SHAPES.on(traits).items():
         size, items = radix._sort_shape(traits, key, value, 4)
         assert size % traits.lanes == 0
         assert most // 2 < items <= most

@@ -339,6 +339,19 @@ LANES_CUT = Constant(
     cpu=True,
 )
 
+SORT_SHAPES = Constant(
+    "work-items of a group and keys of each in a tile of a sort, by bytes of keys and values",
+    "14477af, 9ada90f: probes/h200-20261128-sorts.txt; 4 and 8 as 8 and 4",
+    neutral={
+        (4, 0): (256, 40),
+        (4, 4): (384, 23),
+        (4, 8): (384, 14),
+        (8, 0): (256, 22),
+        (8, 4): (256, 22),
+        (8, 8): (384, 14),
+    },
+)
+
 # Traces.
 SPLIT_TRACES = Constant(
     "whether groups look at parts of a trace, which a large cache keeps, and not at tiles of rows",

@@ -286,7 +286,7 @@ def test_later_runs_wait_for_nothing_before_peeling(pocl, monkeypatch):
 
         monkeypatch.setattr(owner, method, call)
 
-    noted(Kernel, "launch", "")
+    noted(Kernel, "launch_bound", "")
     for owner, method in ((Allocation, "read"), (Allocation, "write"), (SweepLog, "wait")):
         noted(owner, method, "host waits")
     plan.run(prepare=True)

@@ -265,7 +265,7 @@ class InPlace:
         size = self._groups * self._group_size
         for stage in stages or ((ALL_STAGES,) if self.together else STAGES):
             args[WHAT_AT] = np.uint32(stage + way)
-            event = kernel.launch(size, self._group_size, *args, bound=(self._changing, stamp))
+            event = kernel.launch_bound(size, self._group_size, args, self._changing, stamp)
             if not posts:  # else the kernel tells the times too
                 steps[STAGES.get(stage, "update")].add(event, event)
         for place in self._changing[1:]:

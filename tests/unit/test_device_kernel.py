@@ -163,15 +163,15 @@ def bound(device, program, monkeypatch):
 def test_bound_arguments_are_handed_over_where_they_change(bound):
     kernel, args, handed = bound
     stamp = object()
-    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     assert handed.taken() == [0, 1, 2, 3, 4]
     for a in (5, 7):
         args[2] = U32(a)
-        wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+        wait(kernel.launch_bound(4, 4, args, (2,), stamp))
         assert handed.taken() == [2]
         assert args[1].read().tolist() == [i * a + 3 for i in range(4)]
     args[3] = U64(9)
-    wait(kernel.launch(4, 4, *args, bound=((2,), object())))
+    wait(kernel.launch_bound(4, 4, args, (2,), object()))
     assert handed.taken() == [3]
     assert args[1].read().tolist() == [i * 7 + 9 for i in range(4)]
 
@@ -179,9 +179,9 @@ def test_bound_arguments_are_handed_over_where_they_change(bound):
 def test_a_launch_between_ends_what_is_bound(bound):
     kernel, args, _ = bound
     stamp = object()
-    wait(kernel.launch(4, 4, *args, bound=((), stamp)))
+    wait(kernel.launch_bound(4, 4, args, (), stamp))
     wait(kernel.launch(4, 4, *args[:2], U32(1), *args[3:]))
-    wait(kernel.launch(4, 4, *args, bound=((), stamp)))
+    wait(kernel.launch_bound(4, 4, args, (), stamp))
     assert args[1].read().tolist() == [i * 2 + 3 for i in range(4)]
 
 
@@ -196,18 +196,18 @@ def test_bound_arguments_after_somebody_watched(bound):
 
     launch_by(another)
     try:
-        wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+        wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     finally:
         launch_by(None)
     assert seen == [kernel]
-    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     assert args[1].read().tolist() == [i * 2 + 3 for i in range(4)]
 
 
 def test_a_bound_launch_that_fails_leaves_nothing_out(bound, monkeypatch):
     kernel, args, handed = bound
     stamp = object()
-    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     handed.taken()
     args[2] = U32(8)
     with monkeypatch.context() as patch:
@@ -215,15 +215,15 @@ def test_a_bound_launch_that_fails_leaves_nothing_out(bound, monkeypatch):
             kernel._handle, "enqueue", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
-            kernel.launch(4, 4, *args, bound=((2,), stamp))
-    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+            kernel.launch_bound(4, 4, args, (2,), stamp)
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     assert args[1].read().tolist() == [i * 8 + 3 for i in range(4)]
 
 
 def test_what_an_exception_cut_off_is_not_taken_for_handed_over(bound, monkeypatch):
     kernel, args, _ = bound
     stamp = object()
-    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     give = kernel._handle.set_bytes
 
     def refusing(place, value):
@@ -235,8 +235,8 @@ def test_what_an_exception_cut_off_is_not_taken_for_handed_over(bound, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(kernel._handle, "set_bytes", refusing)
         with pytest.raises(KeyboardInterrupt):
-            kernel.launch(4, 4, *others, bound=((2,), object()))
-    wait(kernel.launch(4, 4, *args, bound=((2,), stamp)))
+            kernel.launch_bound(4, 4, others, (2,), object())
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
     assert args[1].read().tolist() == [i * 2 + 3 for i in range(4)]
 
 

@@ -45,14 +45,8 @@ class CopiedRows:
 
     Parameters
     ----------
-    graph : Graph
-        Its rows may be a memory-mapped array.
-    device : Device
-        Where.
-    predecessors : bool
-        Whether a tree is labelled.
-    chunk_bytes : int, optional
-        Of rows that are on the device at a time, twice; default is by what is free.
+    graph, device, predecessors, chunk_bytes
+        As of `Streamed`.
 
     Attributes
     ----------

@@ -156,13 +156,8 @@ class MailboxPart(BitPart):
         ]
         kept, size = self._kept_arguments, self.config.group_size
         kernel, groups = self._levels
-        event: cl.Event = kernel.launch(
-            groups * size,
-            size,
-            *kept,
-            *numbers,
-            bound=(range(len(kept), len(kept) + len(numbers)), kept),
-        )
+        places = range(len(kept), len(kept) + len(numbers))
+        event = kernel.launch_bound(groups * size, size, (*kept, *numbers), places, kept)
         self.device.queue.flush()
         return event
 

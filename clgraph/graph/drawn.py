@@ -10,6 +10,7 @@ from clgraph.graph.arguments import real, whole
 from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
+from clgraph.seeded import seeded
 
 __all__ = [
     "WeightRange",
@@ -68,7 +69,7 @@ def draw_weights(count: int, rng: np.random.Generator, weights: WeightRange) -> 
 
 def generator(seed: int) -> np.random.Generator:
     """Give the random numbers of a seed."""
-    return np.random.default_rng(whole("seed", seed, least=0, most=None))
+    return seeded(whole("seed", seed, least=0, most=None))
 
 
 def whole_edges(count: float) -> int:

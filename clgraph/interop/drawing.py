@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +105,7 @@ def layout(graph: Graph, seed: int = 0) -> NDArray[np.float64]:
     .. [1] T. Fruchterman, E. Reingold, "Graph drawing by force-directed placement", Software:
            Practice and Experience 21 (1991).
     """
-    places: NDArray[np.float64] = np.random.default_rng(seed).random((graph.n, 2))
+    places: NDArray[np.float64] = seeded(seed).random((graph.n, 2))
     sources, targets, _ = graph.symmetrized().listed_edges()
     spacing = 1 / max(graph.n, 1) ** 0.5
     for step in range(STEPS):

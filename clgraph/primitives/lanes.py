@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.device import Memory, load, wait
 from clgraph.device import device as find_device
 from clgraph.primitives.launches import group_size
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,7 @@ def check_lanes(device: Device | str | None = None) -> list[tuple[str, bool, str
     lanes = found.traits.lanes
     size = group_size(found.traits)
     n = 8 * size
-    random = np.random.default_rng(7)
+    random = seeded(7)
     values = random.integers(0, 2**32, n, dtype=np.uint32)
     values[:size] |= np.uint32(1)
     values[size : 2 * size] &= np.uint32(0xFFFFFFFE)

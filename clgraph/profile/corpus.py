@@ -20,6 +20,7 @@ from clgraph.profile.pricing import Timed, fitted, prices_file
 from clgraph.profile.quality import Calibration, Specimen, calibrated, device_weights, weights_file
 from clgraph.profile.running import profile, runnable
 from clgraph.progress import report_progress
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +45,7 @@ _SHAPES = ("even", "skewed", "one large")
 
 
 def _sizes(shape: str, items: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-    rng = np.random.default_rng(SEED)
+    rng = seeded(SEED)
     if shape == "even":
         return np.full(items, 8, np.uint32)
     sizes = np.floor(rng.lognormal(1.0, 1.5, items)).astype(np.uint32)
@@ -135,7 +136,7 @@ def others(
 
 def _primitives(device: Device, scale: int) -> dict[str, Callable[[], object]]:
     primitives = module("clgraph.primitives")
-    keys = np.random.default_rng(SEED).integers(0, 1 << 32, 1 << scale, np.uint32)
+    keys = seeded(SEED).integers(0, 1 << 32, 1 << scale, np.uint32)
     heads, half = keys % 16 == 0, len(keys) // 2
     ordered = np.sort(keys[:half]), np.sort(keys[half:])
     return {

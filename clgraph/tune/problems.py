@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
+from clgraph.seeded import seeded
 from clgraph.tune.features import mean_weight
 from clgraph.tune.space import Branch, Space
 
@@ -95,9 +96,7 @@ class Problem:
         able = np.flatnonzero(graph.degrees)
         if not able.size:
             return [0]
-        drawn = np.random.default_rng(seed).choice(
-            able, min(TRIED_SOURCES, able.size), replace=False
-        )
+        drawn = seeded(seed).choice(able, min(TRIED_SOURCES, able.size), replace=False)
         plan = module("clgraph").BFS(graph, device=device)
         reached = [(plan.run(int(source)).reached, int(source)) for source in drawn]
         most = max(count for count, _ in reached)

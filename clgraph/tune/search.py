@@ -15,9 +15,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clgraph.progress import report_progress
+from clgraph.seeded import seeded
 from clgraph.tune.effects import Effects, Observation
 from clgraph.tune.space import Space, key_of
 from clgraph.tune.trials import Trial
@@ -109,7 +108,7 @@ class _Search:
         seed: int,
     ) -> None:
         self.bench, self.space, self.known, self.cost = bench, space, known, cost
-        self.rng = np.random.default_rng(seed)
+        self.rng = seeded(seed)
         self.trials: list[Trial] = []
         self.tried: set[Any] = set()
         self.configs: set[str] = set()

@@ -11,6 +11,7 @@ import numpy as np
 
 from clgraph.energy import per_run
 from clgraph.errors import ClgraphError
+from clgraph.seeded import seeded
 from clgraph.tune.space import key_of
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Bench:
         The first run after another plan's finds the caches and clocks that one left, so it is not
         counted: with it 60 turns could not tell points apart of which one takes 8 % longer.
         """
-        order = np.random.default_rng(seed).permutation(len(trials))
+        order = seeded(seed).permutation(len(trials))
         for trial in (trials[int(place)] for place in order):
             if not trial.in_turn_ms:
                 trial.in_turn_ms = [[] for _ in self.sources]

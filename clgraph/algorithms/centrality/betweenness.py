@@ -17,6 +17,7 @@ from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.graph.arguments import whole
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -203,7 +204,7 @@ def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
                 f"sources={count} vertices cannot be drawn from {n}; pass at most that many."
             )
         return (
-            np.random.default_rng(None if seed is None else whole("seed", seed, 0, None))
+            seeded(None if seed is None else whole("seed", seed, 0, None))
             .choice(n, count, replace=False)
             .astype(np.int64)
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.invariants.trace import Rows, Trace, empty_rows
 from clgraph.errors import InvalidArgumentError
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +116,7 @@ def disjoint_intervals(count: int) -> list[tuple[float, float]]:
 def _made(
     ranges: Sequence[tuple[float, float]], constants: Sequence[bool], length: int, seed: int
 ) -> Trace:
-    random = np.random.default_rng(seed)
+    random = seeded(seed)
     rows = empty_rows(len(ranges), length, np.float32)
     for row, (low, high) in zip(rows, ranges, strict=True):
         for begin in range(0, length, BLOCK):

@@ -13,6 +13,7 @@ from clgraph.errors import GraphFormatError, InvalidArgumentError
 from clgraph.graph import from_edges
 from clgraph.graph.arguments import real, whole
 from clgraph.graph.modules import module
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +58,7 @@ def planted_query(target: Graph, size: int, *, seed: int = 0) -> tuple[Graph, ND
         If no component that was tried is large enough.
     """
     whole("size", size)
-    random = np.random.default_rng(seed)
+    random = seeded(seed)
     graph = simple_graph(target, "target")
     for _ in range(100):
         found = [int(random.integers(graph.n))] if graph.n else []
@@ -103,7 +104,7 @@ def perturbed_query(
     """
     if not 0 <= real("share", share) <= 1:
         raise InvalidArgumentError(f"share={share} must be in [0, 1].")
-    random = np.random.default_rng(seed)
+    random = seeded(seed)
     changed = np.array(labels)
     alphabet = np.unique(changed)
     for u in random.choice(query.n, round(share * query.n), replace=False):

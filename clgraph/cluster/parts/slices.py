@@ -14,6 +14,7 @@ import numpy as np
 from clgraph.errors import GraphFormatError, InvalidArgumentError
 from clgraph.graph import as_graph
 from clgraph.graph.sorting import MOST_VERTICES
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -311,7 +312,7 @@ class Kronecker(Slices):
         return Edges(n, src, dst, None, directed=False, once=True)
 
     def _block(self, block: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        rng = np.random.default_rng([self.seed, block])
+        rng = seeded([self.seed, block])
         src, dst = np.zeros(count, np.int64), np.zeros(count, np.int64)
         for _ in range(self.scale):
             draw = rng.random(count, np.float32)

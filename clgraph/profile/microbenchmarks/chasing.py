@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.device import wait
 from clgraph.profile.microbenchmarks.memories import LINE_BYTES, steps_of
 from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
+from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device, Memory, Program
@@ -92,7 +93,7 @@ class Chase:
         words = self._words(size)
         stride = 1 if self.space == "local" else LINE_BYTES // 8
         lines = words // stride
-        order = np.random.default_rng(1).permutation(lines).astype(np.uint64)
+        order = seeded(1).permutation(lines).astype(np.uint64)
         table = np.zeros(words, np.uint64)
         following = np.roll(order, -1) * np.uint64(stride)
         scaled = following if self.space == "local" else following * np.uint64(8)

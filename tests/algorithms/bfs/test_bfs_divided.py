@@ -146,7 +146,8 @@ def check_rows(graph, parts):
 def test_all_devices_turn_at_once(switching, device):
     """bfs-enterprise 22: by counts of all together, so at the level at which one device does."""
     graph = cg.generate.kron(10, seed=5)
-    config = bfs_config(queue="status", switching=switching, gamma=30)
+    numbers = {"gamma": 30} if switching == "hubs" else {}
+    config = bfs_config(queue="status", switching=switching, **numbers)
     source = int(np.argmax(graph.degrees))
     alone = cg.bfs(graph, source, config=config, device=device)
     result = DividedBFS(graph, same(device, 3), config=config).run(source)

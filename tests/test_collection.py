@@ -62,8 +62,10 @@ def test_how(size, pocl):
 """
 
 
-def test_one_case_of_each_test_may_have_optimised_kernels(tmp_path):
-    """And it is none of the slow ones, which would take still longer."""
+@pytest.mark.parametrize("own", ["0", "1"], ids=["optimised", "plain"])
+def test_one_case_of_each_test_may_have_optimised_kernels(own, tmp_path, monkeypatch):
+    """And it is none of the slow ones, which would take still longer; however this one has them."""
+    monkeypatch.setenv("CLGRAPH_NO_OPTIMISING", own)
     (tmp_path / "test_made.py").write_text(BUILT)
     options = ("-s", "--run-slow", "--optimised-cases", "1")
     said = pytest_of(tmp_path, *options, seed=1)
@@ -155,6 +157,7 @@ def pytest_of(folder, *options, seed):
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-q", *options]
     paths = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
     env = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": paths, "PYTEST_ADDOPTS": ""}
+    env.pop("CLGRAPH_NO_OPTIMISING", None)  # this test may be the case that has optimised kernels
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, env=env)
     return done.stdout
 

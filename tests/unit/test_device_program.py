@@ -557,11 +557,22 @@ def test_the_environment_keeps_compilers_from_optimising(device, empty_cache, mo
         monkeypatch.setenv("CLGRAPH_NO_OPTIMISING", asked)
         built[asked] = program.build(device, ADD, label="add.cl")
         options = built[asked]._built.get_build_info(device.cl, cl.program_build_info.OPTIONS)
-        assert ("-cl-opt-disable" in options.split()) == (asked == "1")
+        plain = asked == "1" or device.traits.emulated
+        assert ("-cl-opt-disable" in options.split()) == plain
         assert set(device.traits.build_options) <= set(options.split())
-    assert built["0"] is built[""] is not built["1"]
+    assert built["0"] is built[""]
+    assert (built["0"] is built["1"]) == device.traits.emulated
     on_disk = 0 if device.platform == program.POCL_PLATFORM else 2
     assert len(list(empty_cache.glob("*.json"))) == on_disk
+
+
+@pytest.mark.optimised
+@pytest.mark.parametrize("mode", ["lanes32", "amdgcn64"])
+def test_emulated_lanes_are_not_optimised_by_pocl(mode, pocl):
+    """It takes minutes over one kernel, and died of another: no user runs on them."""
+    emulated = cg.device(f"pocl+{mode}")
+    assert compiling.NO_OPTIMISING in compiling.options_of(emulated)
+    assert compiling.NO_OPTIMISING not in compiling.options_of(pocl)
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,15 @@ POCL_ASSERTS = "+Asserts"  # in what PoCL says of its version
 
 
 def options_of(device: Device) -> tuple[str, ...]:
-    """Give what a program is built with: the options of its device, and what is asked for now."""
+    """Give what a program is built with: the options of its device, and what is asked for now.
+
+    With the barriers of emulated lanes, which are of tests, PoCL takes minutes over optimising one
+    kernel, and has died of another: it is not left to.
+    """
     options = device.traits.build_options
     asked = os.environ.get("CLGRAPH_NO_OPTIMISING", "0") not in {"", "0"}
-    return (*options, *unoptimised(device)) if asked else options
+    plain = asked or (device.traits.emulated and device.platform == POCL_PLATFORM)
+    return (*options, *unoptimised(device)) if plain else options
 
 
 def unoptimised(device: Device) -> tuple[str, ...]:

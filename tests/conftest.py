@@ -183,7 +183,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:], left = shares.settled(items)
     config.hook.pytest_deselected(items=left)
     if config.getoption("--optimised-cases"):
-        for item in shares.divided(items, config.getoption("--optimised-cases"))[0]:
+        quick = [item for item in items if not shares.is_slow(item)]
+        for item in shares.divided(quick, config.getoption("--optimised-cases"))[0]:
             item.add_marker("optimised")
     most = config.getoption("--cases") or config.getoption("--other-cases")
     if most:

@@ -69,7 +69,8 @@ def divided(
     divides alike, a new test changes nothing for others, and no graph is preferred. Cases that
     would be skipped come last, those marked long or slow before them, and in most functions those
     on `FIRST` first and those on `LAST` last. Functions that neither need a device nor start
-    processes are quick, and all their cases are in the share.
+    processes are quick, and all their cases are in the share. No slow case is where others of its
+    function are added: what takes longest is done once.
 
     Parameters
     ----------
@@ -87,9 +88,10 @@ def divided(
     functions = defaultdict(list)
     for item in items:
         functions[function_of(item)].append(item)
-    share = set(added)
-    for cases in functions.values():
-        share.update(cases if is_quick(cases[0]) else nsmallest(most, cases, key=place))
+    share, drawn = set(added), set(map(function_of, added))
+    for function, cases in functions.items():
+        chosen = cases if is_quick(cases[0]) else nsmallest(most, cases, key=place)
+        share.update(case for case in chosen if not (function in drawn and is_slow(case)))
     return [item for item in items if item in share], [item for item in items if item not in share]
 
 
@@ -100,7 +102,7 @@ def slow_ones(items: list[pytest.Item], most: int, seed: str) -> list[pytest.Ite
     """
     functions = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("slow"):
+        if is_slow(item):
             functions[function_of(item)].append(item)
     chosen = []
     for cases in functions.values():
@@ -137,6 +139,11 @@ def prefers_first(item: pytest.Item) -> bool:
 def hashed(name: str) -> bytes:
     """Give what is alike on every machine, and otherwise by chance."""
     return hashlib.sha256(name.encode()).digest()
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Whether a case is marked so."""
+    return item.get_closest_marker("slow") is not None
 
 
 def is_skipped(item: pytest.Item) -> bool:

@@ -59,6 +59,11 @@ SLOW = [pytest.param(size, marks=pytest.mark.slow) for size in range(8)]
 @pytest.mark.parametrize("size", [*SLOW, 8, 9])
 def test_how(size, pocl):
     print(f"size {size} without optimising: {os.environ['CLGRAPH_NO_OPTIMISING']}.")
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [10, 11])
+def test_only_slow(size, pocl):
+    test_how(size, pocl)
 """
 
 
@@ -69,9 +74,9 @@ def test_one_case_of_each_test_may_have_optimised_kernels(own, tmp_path, monkeyp
     (tmp_path / "test_made.py").write_text(BUILT)
     options = ("-s", "--run-slow", "--optimised-cases", "1")
     said = pytest_of(tmp_path, *options, seed=1)
-    built = dict(re.findall(r"size (\d) without optimising: (\d)\.", said))
+    built = dict(re.findall(r"size (\d+) without optimising: (\d)\.", said))
     assert sorted((built.pop("8"), built.pop("9"))) == ["0", "1"]
-    assert built == dict.fromkeys(map(str, range(8)), "1")
+    assert built == dict.fromkeys(map(str, (*range(8), 10, 11)), "1")
 
 
 @pytest.fixture
@@ -188,16 +193,16 @@ def test_a_share_and_the_others_are_everything(tmp_path):
 
 
 def test_slow_cases_join_the_share(tmp_path):
-    """So many of each function that has some, beside the one that it has in the share."""
+    """So many of each function that has some, and the one of the share unless it is slow too."""
     for name, text in MADE.items():
         (tmp_path / name).write_text(text)
     share = collected(tmp_path, "--cases", "1", "--run-slow", seed=1)
     slow = collected(tmp_path, "--cases", "1", "--run-slow", "--slow-cases", "2", seed=2)
-    assert set(share) < set(slow)
+    assert {name for name in share if "test_slow" not in name} < set(slow)
+    assert sum("test_slow" in name for name in slow) == 2
     added = Counter(name.partition("[")[0] for name in set(slow) - set(share))
     most = {"test_graphs": 2, "test_slow": 2, "test_partly_slow": 1}
     assert added <= Counter({f"test_devices.py::{name}": count for name, count in most.items()})
-    assert sum("test_slow" in name for name in slow) >= 2
     assert any("test_partly_slow" in name and "-2]" in name for name in slow)
 
 
@@ -231,6 +236,21 @@ def test_each_slow_case_has_its_turn():
     assert turns[0] == shares.slow_ones(cases[::-1], 2, "commit 0")
     other = Case("test_other", "1", marks=("slow",))
     assert other in shares.slow_ones([*cases, other], 1, "")
+
+
+def test_what_is_slow_comes_once():
+    """Where one is drawn, none is taken beside it; what is not slow is taken as ever."""
+    cases = [Case("test_made", str(size), marks=("slow",)) for size in range(5)]
+    files = [
+        Case("test_files", str(size), device="csv", fixtures=("tmp_path",)) for size in range(2)
+    ]
+    slow = Case("test_files", "slow", device="csv", fixtures=("tmp_path",), marks=("slow",))
+    quick = Case("test_made", "quick")
+    for drawn in cases:
+        assert shares.divided(cases, 1, [drawn])[0] == [drawn]
+        assert shares.divided([*cases, quick], 1, [drawn])[0] == [drawn, quick]
+    assert shares.divided([*files, slow], 1)[0] == [*files, slow]
+    assert shares.divided([*files, slow, *cases], 1, cases[:1])[0] == [*files, slow, cases[0]]
 
 
 @pytest.mark.parametrize(

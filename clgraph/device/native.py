@@ -62,8 +62,7 @@ def _library() -> ctypes.CDLL:
 
 @functools.cache
 def _function(name: str, *arguments: type, result: type = ctypes.c_int) -> Callable[..., int]:
-    function: Callable[..., int] = ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
-    return function
+    return ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
 
 
 _pointer, _size, _uint = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint

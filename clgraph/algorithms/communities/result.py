@@ -99,8 +99,7 @@ class CommunitiesResult(NamedResult):
     def sizes(self) -> NDArray[np.int64]:
         """Vertices of each community, by its smallest member, int64 [count]."""
         _, first, sizes = np.unique(self.labels, return_index=True, return_counts=True)
-        ordered: NDArray[np.int64] = sizes[np.argsort(first)].astype(np.int64)
-        return ordered
+        return sizes[np.argsort(first)].astype(np.int64)
 
     def groups(self) -> list[NDArray[np.int64]]:
         """Vertices of each community, by its smallest member."""

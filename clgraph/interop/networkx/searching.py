@@ -81,8 +81,7 @@ class Searches:
             # A transpose is only made where it is at hand or wanted.
             return Searcher(ahead, self.device, transpose=reverse if back else None)
 
-        found: Searcher = self._plan(("searcher", back), build)
-        return found
+        return self._plan(("searcher", back), build)
 
     def hops(self, source: int, *, back: bool = False) -> NDArray[np.int32]:
         """Hop distances [n] from, or to, one vertex; -1 where there is no path."""
@@ -127,8 +126,7 @@ class Searches:
             graph = self.graph.weighted(attribute)
             return WeightedSearcher(graph.transpose() if back else graph, self.device)
 
-        found: WeightedSearcher = self._plan(("weighted", attribute, back), build)
-        return found
+        return self._plan(("weighted", attribute, back), build)
 
     def paths(
         self,

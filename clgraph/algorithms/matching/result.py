@@ -54,6 +54,7 @@ class MatchingStats:
     device_bytes: int = 0
     config: dict[str, Any] = field(default_factory=dict)
     energy: Any = None
+    mode = "launches"
 
 
 @dataclass

@@ -27,9 +27,6 @@ def totals(
     searches = Searches.of(graph)
     if weight is None:
         return searches.totals(sources, back=back)
-    weights = graph.weights(weight)
-    if weights.size and weights.min() < 0:
-        raise NotImplementedError("some weights are negative")
     return searches.weighted_searcher(weight, back=back).totals(sources)
 
 
@@ -192,9 +189,6 @@ def _distances(graph: NetworkxGraph, sources: NDArray[np.int64], weight: Any) ->
         for _, rows in searches.hop_blocks(sources):
             yield np.where(rows < 0, np.inf, rows)
         return
-    weights = graph.weights(weight)
-    if weights.size and weights.min() < 0:
-        raise NotImplementedError("some weights are negative")
     searcher = searches.weighted_searcher(weight)
     for vertex in sources.tolist():
         row = searcher.distances(np.array([vertex]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -119,7 +120,8 @@ class Searches:
         return self.searcher(back=back).totals(sources)
 
     def weighted_searcher(self, attribute: Hashable, *, back: bool = False) -> WeightedSearcher:
-        """Give searches by weight from many sources."""
+        """Give searches by weight from many sources; as `paths` refuses negative weights."""
+        self._refuse_negative(attribute)
         back = back and self.graph.directed
 
         def build() -> WeightedSearcher:
@@ -156,9 +158,8 @@ class Searches:
         NotImplementedError
             If these weights are for networkx itself.
         """
-        weights = self.graph.weights(attribute)
-        if weights.size and weights.min() < 0 and not (negative and self.graph.directed):
-            raise NotImplementedError("some weights are negative")
+        if not (negative and self.graph.directed):
+            self._refuse_negative(attribute)
 
         def build() -> SSSP:
             graph = self.graph.weighted(attribute)
@@ -172,6 +173,11 @@ class Searches:
             raise Unbounded(error.cycle) from error
         except (ClgraphError, OverflowError) as error:
             raise NotImplementedError(str(error)) from error
+
+    def _refuse_negative(self, attribute: Hashable) -> None:
+        weights = self.graph.weights(attribute)
+        if weights.size and weights.min() < 0:
+            raise NotImplementedError("some weights are negative")
 
     def components(self) -> Any:
         """Components joined by edges, whatever way these point; kept."""
@@ -192,15 +198,13 @@ class Unbounded(nx.NetworkXUnbounded):  # type: ignore[misc]
         self.cycle = cycle
 
 
+@dataclass(frozen=True, eq=False)
 class Paths:
     """Distances of one search by weight, and its tree if it has one."""
 
-    def __init__(
-        self, distances: NDArray[Any], predecessors: NDArray[np.int32] | None, unreached: Any
-    ) -> None:
-        self.distances = distances
-        self.predecessors = predecessors
-        self.unreached = unreached
+    distances: NDArray[Any]
+    predecessors: NDArray[np.int32] | None
+    unreached: Any
 
     def reached(self, cutoff: float | None = None) -> NDArray[np.int64]:
         """Vertices that are not farther than that, by distance."""

@@ -86,12 +86,7 @@ ${signature.parameters(arguments, last=True)}\
             const uint length = there ? its : 0u, from = 0u, to = there ? rows_above : 0u;
 % else:
         for (uint item = claim; item < claim_end; ++item) {
-            const int hub = item < hubs * pieces;
-            const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
-            const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
-            const uint length = outs[v], above = degrees[v] - length;
-            const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
-            if (length == 0u || from == to) continue;
+            ${sums.owner()}
 % endif
             const offset_t row = begins[v];
             __global const uint *const mine = rows + row;
@@ -196,8 +191,5 @@ ${signature.parameters(arguments, last=True)}\
             unit_barrier();
         }
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -3,6 +3,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner, from packed rows.
@@ -88,12 +89,7 @@ ${signature.parameters(arguments, last=True)}\
         const uint length = lane_shuffle(my_length, owner);
         const uint from = 0u, to = lane_shuffle(my_degree, owner) - length;
 % else:
-        const int hub = item < hubs * pieces;
-        const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
-        const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
-        const uint length = outs[v], above = degrees[v] - length;
-        const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
-        if (length == 0u || from == to) continue;
+        ${sums.owner()}
         {
 % endif
         const uint2 head = heads[v];
@@ -181,8 +177,5 @@ ${signature.parameters(arguments, last=True)}\
 % endif
         }
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -74,12 +74,7 @@ ${signature.parameters(arguments, last=True)}\
             }
         }
         if (item >= items) break;
-        const int hub = item < hubs * pieces;
-        const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
-        const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
-        const uint length = outs[v], above = degrees[v] - length;
-        const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
-        if (length == 0u || from == to) continue;
+        ${sums.owner()}
         __global const uint *const row = rows + begins[v];
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
@@ -175,8 +170,5 @@ ${signature.parameters(arguments, last=True)}\
         unit_barrier();
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) table[row[k] >> 5] = 0u;
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -170,8 +170,5 @@ ${signature.parameters(arguments, last=True)}\
 % endif
 % endif
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -19,9 +18,7 @@
 // Races: whoever is found is looked up in a bitmap first, which says "not yet" too often. An atomic
 // then lets one finder of this device win; without it (a mask) several may, and the owner decides.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${candidates.declarations()}
 ${visited.declarations()}

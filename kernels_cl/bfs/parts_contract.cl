@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -14,9 +13,7 @@
 // Races: the same vertex may come from several devices, or several times from one. The distance that
 // its owner keeps decides, by an atomic: bits of the sender's mask were set before it was sent.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${candidates.declarations()}
 ${visited.declarations()}

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="find" file="/balance/shared/find.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
@@ -8,9 +7,7 @@
 //
 // Races: none; a unit is written by whoever it was given to, and the test of this file is that this
 // is exactly one work-item. Counters are atomic.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 #define entry_t uint
 #define ENTRY_VERTEX(entry_) (entry_)
 #define ENTRY_BEGIN(entry_) ${items.module.prefix_at(config, "", "entry_")}

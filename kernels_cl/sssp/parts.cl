@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -21,9 +20,7 @@
 // Races: keys only ever decrease, by an atomic; whoever decreased one sets the bit after it. A key that
 // is read while it decreases is one that the vertex had, and the bit has it read again.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}

@@ -1,6 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -24,10 +22,7 @@
 // Races: distances only ever decrease, each by an atomic minimum. A vertex of the frontier that
 // improves while it is expanded is queued again, so an old distance that was read does no harm.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${clock.vocabulary()}
-${group.declarations()}
+${group.words(clocked=True)}
 ${queue.declarations()}
 ${key.declarations()}
 ${keys_at.declarations()}

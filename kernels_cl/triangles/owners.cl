@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
@@ -25,9 +24,7 @@
 // for memory most of the time, a SIMD group has several abreast, each with lanes and a table of its own.
 // No races: sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${units.declarations(config.unit)}
 ${intersect.functions()}
 ${abreast.declarations(config.abreast)}\

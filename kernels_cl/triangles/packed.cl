@@ -1,10 +1,9 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
-<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner, from packed rows.
 //
@@ -21,9 +20,7 @@
 // of which knows whether its owner has anything to do. What such an owner has beyond the packed ranks it
 // marks in a small table of shared bits, and looks up what hits one.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${units.declarations(config.unit)}
 ${packed.declarations()}
 ${intersect.functions()}

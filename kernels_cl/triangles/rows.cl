@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
@@ -22,9 +21,7 @@
 //
 // Races: none that shows; sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 #define INTERSECT_STEP()
 ${intersect.functions()}
 ${intersect.block_functions("offset_t")}

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -30,9 +29,7 @@
 // Races: in a stage numbers are either read or written, each by one lane. The numbers that a phase ends
 // with are the greatest there are: they are the same in every run, whatever the order.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${stage.declarations()}
 ${intersect.functions()}
 ${maintain.functions()}

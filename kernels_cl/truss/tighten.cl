@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="ranks" file="/triangles/ranks.mako"/>
@@ -10,9 +9,7 @@
 // Race: others' bounds are read while they fall. Whatever was read bounds its edge, so that what follows
 // from it does; only how tight bounds become in so many rounds differs from run to run.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${ranks.bucket()}
 
 <%! HELD = 4 %>\

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -7,9 +6,7 @@
 // Sharing out a frontier by itself: each of its edges exactly once.
 //
 // Race: counters are atomic; nothing else is written by two work-items.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${stage.declarations()}
 

@@ -89,9 +89,7 @@ void bfs_parts_expand(
     ${bins.setup()}
     ${bins.begin()}
     % endif
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     % if exchange == "candidates":
     // The other slot counts what the next launch appends to the next frontier.
     if (get_global_id(0) == 0) {

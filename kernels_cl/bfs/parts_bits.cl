@@ -47,9 +47,7 @@ void bfs_parts_pull(
     % if getattr(problem, "addressed", False):
     __global const uint *const in_indices = (__global const uint *)in_indices_address;
     % endif
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     ${steps.pulling()}
 }
 % endif
@@ -114,9 +112,7 @@ void bfs_parts_merge(
     % if getattr(problem, "addressed", False):
     __global const uint *const indices = (__global const uint *)indices_address;
     % endif
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     // The other slot counted the frontier that is behind us, which not every device has expanded.
     if (get_global_id(0) == 0) {
         listed[0] = 0;

@@ -41,9 +41,7 @@ void bfs_parts_contract(
 {
     ${lanes.setup()}
     ${queue.setup()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     // Lengths that the host has seen.
     <%share:each_item count="bin_count">
         state[BIN_LENGTHS + item * BIN_STRIDE] = 0;

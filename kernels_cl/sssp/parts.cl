@@ -88,9 +88,7 @@ __kernel KERNEL void sssp_parts_relax(
 {
     ${lanes.setup()}
     ${advance.setup()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     now.length = state[NEXT + slot * SLOT_STRIDE];
     now.hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
     if (get_global_id(0) == 0) {
@@ -136,9 +134,7 @@ __kernel KERNEL void sssp_parts_send(
     ${tiles.setup()}
     ${bins.setup()}
     ${bins.begin()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     <%gather:each_bit words="words" word="(w - first_word < own_words ? 0 : changed[w])">
         const candidate_t found = MAKE_CANDIDATE(v, active ? best[v] : KEY_NONE);
         ${bins.push("active", "found", owned)}
@@ -192,9 +188,7 @@ __kernel KERNEL void sssp_parts_collect(
 {
     ${lanes.setup()}
     ${queue.setup()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     % if config.group_size > config.lanes:
     group_barrier();   // counters of the group's own queue are cleared
     % endif

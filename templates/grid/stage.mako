@@ -88,6 +88,13 @@ static inline void stage_publish(volatile __global uint *state, const stage_t s)
 ${entering.functions()}
 </%def>
 
+## What stages know of where they are, in a kernel that is a single one.
+<%def name="only()">
+const uint member = (uint)get_group_id(0);
+stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+now.members = (uint)get_num_groups(0);
+</%def>
+
 ## The last arguments of every kernel that runs stages.
 <%def name="parameters()">\
     volatile __global uint *state,                  // words of clgraph/engine/state.py

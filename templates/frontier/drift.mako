@@ -17,6 +17,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 
 <%def name="each_edge(queue_from, queue_to, count)">
@@ -42,17 +43,7 @@ const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift
 </%def>
 
 <%def name="keep(found, entry, edges)">
-{
-    const lanemask_t keeping = lane_ballot(${found});
-    if (keeping) {
-        if (${found}) buffer[buffered + lanemask_count(keeping & lane_mask_lt())] = ${entry};
-        buffered += lanemask_count(keeping);
-        if (buffered > ${config.buffer - config.lanes}u) {
-            lane_converge();
-            ${spill("queue_to")}
-        }
-    }
-}
+${collected.collect(found, entry, "buffer", "buffered", f"{config.buffer - config.lanes}u", lambda: spill("queue_to"))}
 </%def>
 
 ## What is in the buffer goes to the queue, but for vertices that are there already.
@@ -65,12 +56,7 @@ const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift
         found_edges += fresh ? ENTRY_DEGREE(entry) : 0u;
         const lanemask_t pushing = lane_ballot(fresh);
         if (pushing) {
-            uint base = 0;
-            if (lane_id() == 0) {
-                ${queue.reserve("lanemask_count(pushing)", "reserved")}
-                base = reserved;
-            }
-            base = lane_broadcast(base, 0);
+            ${collected.room("base", "lanemask_count(pushing)", queue.reserve)}
             if (fresh && base != NO_SPACE) ${queue_to}[base + lanemask_count(pushing & lane_mask_lt())] = entry;
         }
     }

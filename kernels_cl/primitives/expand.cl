@@ -68,11 +68,7 @@ void expand(
     struct { uint members; } now;
     now.members = (uint)get_num_groups(0);
     const uint tile_size = ${config.tile}u;
-    <%advance:each_edge queue="" count="items">
-    <%def name="visit(count)">
-        ${write(count)}
-    </%def>
-    </%advance:each_edge>
+    ${advance.each_edge("", "items", write)}
 }
 
 % if config.balance.name in ("two_phase", "multi_phase"):

@@ -96,17 +96,9 @@ __kernel KERNEL void sssp_parts_relax(
     }
     uint tile_size = LANES;
     while (tile_size > 1 && now.length < (ulong)tile_size * GROUP_LANES * now.members) tile_size >>= 1;
-    <%advance:each_edge queue="frontier" count="now.length">
-    <%def name="visit(count)">
-        ${relax(count)}
-    </%def>
-    </%advance:each_edge>
+    ${advance.each_edge("frontier", "now.length", relax)}
     % if config.hub_degree:
-    <%advance:each_hub_edge hubs="hubs" count="now.hubs">
-    <%def name="visit(count)">
-        ${relax(count)}
-    </%def>
-    </%advance:each_hub_edge>
+    ${advance.each_hub_edge("hubs", "now.hubs", relax)}
     % endif
 }
 

@@ -103,15 +103,7 @@ ${stage.parameters()}\
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
-        <%advance:each_edge queue="looked_at" count="now.length">
-        <%def name="visit(count)">
-            % for k in range(count):
-            const ulong aim${k} = active${k} ? AIM(u${k}) : 0ul;
-            ${maintain.pair(k, f"aim{k}")}
-            if (paired${k} && EFFECTIVE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
-            % endfor
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("looked_at", "now.length", count_pairs)}
     }
     % endif
     % if "LOWER" in rendered:
@@ -147,34 +139,7 @@ ${stage.parameters()}\
         const int rising = now.phase == FLOOD || now.phase == TOUCH;
         __global uint *const source = rising ? candidates + now.base : queue_to;
         __global uint *const target = now.phase == FLOOD ? queue_to : queue_to + now.length;
-        <%advance:each_edge queue="source" count="now.length">
-        <%def name="visit(count)">
-            % for k in range(count):
-            const ulong key${k} = active${k} ? keys[u${k}] : 0ul;
-            ${maintain.pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
-            int push_f${k} = 0, push_g${k} = 0;
-            if (paired${k}) {
-                const uint number = NUMBER(key${k}), f_number = NUMBER(of_f${k}), g_number = NUMBER(of_g${k});
-                if (now.phase == TOUCH) {
-                    push_f${k} = f_number <= min(number, g_number);
-                    push_g${k} = g_number && g_number <= min(number, f_number);
-                } else if (now.phase == FLOOD) {
-                    // Those that did not count on this one before.
-                    push_f${k} = f_number == number && !(of_f${k} & CANDIDATE) && ORDER(of_f${k}) > ORDER(key${k}) && EFFECTIVE(of_g${k}) >= of_f${k};
-                    push_g${k} = g_number == number && !(of_g${k} & CANDIDATE) && ORDER(of_g${k}) > ORDER(key${k}) && EFFECTIVE(of_f${k}) >= of_g${k};
-                } else {
-                    // Those that counted on the number that was given up, perhaps with another such.
-                    push_f${k} = f_number == number + 1u && g_number >= number && (now.phase == FALL || of_f${k} & CANDIDATE);
-                    push_g${k} = g_number == number + 1u && (now.phase == FALL || of_g${k} & CANDIDATE);
-                }
-            }
-            const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
-            const uint row_g${k} = active${k} ? sources[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
-            ${maintain.list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
-            ${maintain.list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
-            % endfor
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("source", "now.length", spread)}
         ${queue.end_stage("target", "0")}
     }
     % endif
@@ -222,4 +187,39 @@ ${stage.parameters()}\
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
+</%def>
+
+<%def name="count_pairs(count)">
+% for k in range(count):
+const ulong aim${k} = active${k} ? AIM(u${k}) : 0ul;
+${maintain.pair(k, f"aim{k}")}
+if (paired${k} && EFFECTIVE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
+% endfor
+</%def>
+
+<%def name="spread(count)">
+% for k in range(count):
+const ulong key${k} = active${k} ? keys[u${k}] : 0ul;
+${maintain.pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
+int push_f${k} = 0, push_g${k} = 0;
+if (paired${k}) {
+    const uint number = NUMBER(key${k}), f_number = NUMBER(of_f${k}), g_number = NUMBER(of_g${k});
+    if (now.phase == TOUCH) {
+        push_f${k} = f_number <= min(number, g_number);
+        push_g${k} = g_number && g_number <= min(number, f_number);
+    } else if (now.phase == FLOOD) {
+        // Those that did not count on this one before.
+        push_f${k} = f_number == number && !(of_f${k} & CANDIDATE) && ORDER(of_f${k}) > ORDER(key${k}) && EFFECTIVE(of_g${k}) >= of_f${k};
+        push_g${k} = g_number == number && !(of_g${k} & CANDIDATE) && ORDER(of_g${k}) > ORDER(key${k}) && EFFECTIVE(of_f${k}) >= of_g${k};
+    } else {
+        // Those that counted on the number that was given up, perhaps with another such.
+        push_f${k} = f_number == number + 1u && g_number >= number && (now.phase == FALL || of_f${k} & CANDIDATE);
+        push_g${k} = g_number == number + 1u && (now.phase == FALL || of_g${k} & CANDIDATE);
+    }
+}
+const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
+const uint row_g${k} = active${k} ? sources[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
+${maintain.list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
+${maintain.list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
+% endfor
 </%def>

@@ -143,11 +143,7 @@ ${stage.parameters()}\
     % endif
     if (now.mode == PEEL) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="visit(count)">
-            ${incidence.visit(count, False)}
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("queue_from", "now.length", lambda count: incidence.visit(count, False))}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
@@ -161,11 +157,7 @@ ${stage.parameters()}\
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
-        <%advance:each_edge queue="left_from" count="now.length">
-        <%def name="visit(count)">
-            ${incidence.recount(count)}
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("left_from", "now.length", incidence.recount)}
     }
     % endif
     % if "COMPACT" in rendered:

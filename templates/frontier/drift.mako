@@ -20,7 +20,7 @@
 <%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 
-<%def name="each_edge(queue_from, queue_to, count)">
+<%def name="each_edge(queue_from, queue_to, count, visit)">
 const uint part = 0, parts = 1;
 uint drifted_edges = 0;   // out of entries that this lane expanded and nobody had queued
 const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift}u : 1u;
@@ -37,7 +37,7 @@ const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift
         // The first of a tile's rounds takes all of the tile, whose edges were counted when it was queued.
         if (lane_id() + (round ? 0u : tile_end - tile_begin) < taken) drifted_edges += ENTRY_DEGREE(buffer[taken_from + lane_id()]);
         buffered = taken_from;
-        ${balancer.expand("buffer", "taken_from", "past_taken", caller.visit)}
+        ${balancer.expand("buffer", "taken_from", "past_taken", visit)}
     }
 </%tiles:each_tile>
 </%def>

@@ -47,13 +47,9 @@ void check_advance(
     ${advance.setup()}
     const uint tile_size = tile;
     if (as_hubs) {
-        <%advance:each_hub_edge hubs="entries" count="count">
-        <%def name="visit(count)">${count_visits(count)}</%def>
-        </%advance:each_hub_edge>
+        ${advance.each_hub_edge("entries", "count", count_visits)}
     } else {
-        <%advance:each_edge queue="entries" count="count">
-        <%def name="visit(count)">${count_visits(count)}</%def>
-        </%advance:each_edge>
+        ${advance.each_edge("entries", "count", count_visits)}
     }
 }
 

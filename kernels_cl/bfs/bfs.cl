@@ -35,8 +35,7 @@ ${stage.constants(counters)}\
 % endif
 ${stage.constants(stage_numbers, "u")}\
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs(
+${group.kernel()} bfs(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {

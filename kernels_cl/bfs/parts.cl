@@ -26,8 +26,7 @@ ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
 ${steps.row_names()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_begin(
+${group.kernel()} bfs_parts_begin(
     __global const offset_t *restrict indptr,       // [n + 1]
     const uint n,                                   // vertices of this device
     const uint words,                               // of a bitmap of the whole graph
@@ -50,8 +49,7 @@ void bfs_parts_begin(
     ${steps.beginning("root", "state_words")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_expand(
+${group.kernel()} bfs_parts_expand(
     __global const offset_t *restrict indptr,       // [n + 1]
     % if getattr(problem, "addressed", False):
     const ulong indices_address,                    // of [edges] in host memory

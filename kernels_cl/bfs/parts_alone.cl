@@ -28,8 +28,7 @@ ${steps.row_names()}
 #define ${name} ${place}u
 % endfor
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_alone(
+${group.kernel()} bfs_parts_alone(
     __global const offset_t *restrict indptr,       // [n + 1]
     % if getattr(problem, "addressed", False):
     const ulong indices_address,                    // of [edges] in host memory

@@ -22,8 +22,7 @@ ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
 
 % if config.pull:
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_pull(
+${group.kernel()} bfs_parts_pull(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     % if getattr(problem, "addressed", False):
     const ulong in_indices_address,                 // of [in-edges] in host memory
@@ -53,8 +52,7 @@ void bfs_parts_pull(
 % endif
 
 // What others list instead of sending all bits; several may list the same vertex.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_mark(
+${group.kernel()} bfs_parts_mark(
     __global const uint *restrict lists,            // [peers, room]: how many, and which
     const uint room,
     const uint peers,
@@ -82,8 +80,7 @@ static inline word_t merge_word(const uint w, const uint words, const uint peers
     return merged & ~before;
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_merge(
+${group.kernel()} bfs_parts_merge(
     __global const offset_t *restrict indptr,       // [n + 1]
     % if getattr(problem, "addressed", False):
     const ulong indices_address,                    // of [edges] in host memory

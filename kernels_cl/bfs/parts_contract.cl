@@ -20,8 +20,7 @@ ${visited.declarations()}
 ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_contract(
+${group.kernel()} bfs_parts_contract(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [edges of this device]
     const uint n,                                   // vertices of this device
@@ -66,8 +65,7 @@ void bfs_parts_contract(
 
 // The vertices of a range that are at a distance, numbered from its first on and almost in order: a frontier
 // of rows that come by themselves, which nobody but the device has to know.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_list(
+${group.kernel()} bfs_parts_list(
     __global const int *restrict distances,         // [n]
     const uint begin,                               // the range
     const uint count,

@@ -28,8 +28,7 @@ for (uint p = 0; p < LANE_WORDS; ++p) {
 </%def>
 
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void ms_bfs_gather(
+${group.kernel()} ms_bfs_gather(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,       // [m]
     const uint parts,

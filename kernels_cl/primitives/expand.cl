@@ -46,8 +46,7 @@ if (active${k}) {
 % endif
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void expand(
+${group.kernel()} expand(
     OFFSETS indptr,                             // [items + 1] exclusive prefix sums of the sizes
     const uint items,
     const uint resident_items,                  // work-items that the device holds at once
@@ -73,8 +72,7 @@ void expand(
 
 % if config.balance.name in ("two_phase", "multi_phase"):
 // Where each chunk begins: one search a chunk, by a work-item each or by all lanes of a SIMD group.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void expand_partition(
+${group.kernel()} expand_partition(
     OFFSETS indptr,                             // [items + 1]
     const uint items,
     const uint chunks,
@@ -109,8 +107,7 @@ void expand_partition(
 
 % if config.tiles:
 // The units of large items, a tile to a work-group at a time.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void expand_tiles(
+${group.kernel()} expand_tiles(
     OFFSETS indptr,                             // [items + 1]
     const uint tile_units,
     __global const uint2 *restrict tiles,       // [tiles]

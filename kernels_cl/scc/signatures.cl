@@ -65,8 +65,7 @@ ${repetitions.constants()}\
 
 ${signatures.functions()}
 ${relay.functions()}
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_resolve(
+${group.kernel()} scc_resolve(
     const uint n,
     __global uint *component)                       // [n] in/out
 {
@@ -75,8 +74,7 @@ void scc_resolve(
     </%share:each_item>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_signatures(
+${group.kernel()} scc_signatures(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {

@@ -44,8 +44,7 @@ ${stage.constants(stages, "u")}\
 #define PHASE_COLOR 2u
 
 ${closures.functions()}
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_begin(
+${group.kernel()} scc_begin(
     const uint n,
     __global const uint *ranges,                    // [n], or one element
     const uint split,                               // whether `ranges` are given
@@ -61,8 +60,7 @@ void scc_begin(
     </%share:each_item>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_steps(
+${group.kernel()} scc_steps(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {

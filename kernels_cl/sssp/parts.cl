@@ -37,14 +37,13 @@ typedef uint2 candidate_t;
 % else:
 #define WORD_ANDNOT(p, x) atomic_and(p, ~(x))
 % endif
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 
 static inline void decrease(__global key_t *best, __global word_t *changed, const uint v, const key_t to) {
     if (to < best[v] && to < ATOMIC_MIN_KEY((volatile __global key_t *)best + v, to))
         WORD_OR(&changed[v >> WORD_SHIFT], WORD_BIT(v));
 }
 
-__kernel KERNEL void sssp_parts_begin(
+${group.kernel()} sssp_parts_begin(
     const uint n,                                   // vertices of the graph
     const uint words,                               // of a bitmap of it
     const uint state_words,
@@ -74,7 +73,7 @@ __kernel KERNEL void sssp_parts_begin(
     % endfor
 </%def>
 
-__kernel KERNEL void sssp_parts_relax(
+${group.kernel()} sssp_parts_relax(
     __global const offset_t *restrict indptr,       // [vertices here + 1]
     __global const uint *restrict indices,          // [edges of this device]
     __global const weight_t *restrict weights,      // [edges of this device]
@@ -110,7 +109,7 @@ const candidate_t ready = leaving;
 </%def>
 
 // What was decreased here and is another's goes to its owner's bin, with its length.
-__kernel KERNEL void sssp_parts_send(
+${group.kernel()} sssp_parts_send(
     const uint words,
     const uint first_word,
     const uint own_words,
@@ -135,7 +134,7 @@ __kernel KERNEL void sssp_parts_send(
 }
 
 // After the bins are sent: others' bits are cleared, and what others found of this device's is taken.
-__kernel KERNEL void sssp_parts_absorb(
+${group.kernel()} sssp_parts_absorb(
     const uint words,
     const uint first_word,
     const uint own_words,
@@ -162,7 +161,7 @@ __kernel KERNEL void sssp_parts_absorb(
 }
 
 // The owned vertices that were decreased and are near become the frontier; the least of the others is reported.
-__kernel KERNEL void sssp_parts_collect(
+${group.kernel()} sssp_parts_collect(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,
     const uint n,                                   // vertices of this device

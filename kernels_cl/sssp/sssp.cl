@@ -50,8 +50,7 @@ ${rows.edge_types()}
 ${deciding.declarations()}
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void sssp(
+${group.kernel()} sssp(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {

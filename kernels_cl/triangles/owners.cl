@@ -32,7 +32,6 @@ ${abreast.declarations(config.abreast)}\
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BITS ${config.bits}u
 #define WORDS (BITS / 32u)
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
@@ -48,7 +47,7 @@ ${sums.declarations(config.sum_bits)}\
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 #define NO_EDGE 0xffffffffu
 
-__kernel KERNEL void triangles_owners(
+${group.kernel()} triangles_owners(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

@@ -25,7 +25,6 @@ ${units.declarations(config.unit)}
 ${packed.declarations()}
 ${intersect.functions()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define RANKS ${config.ranks}u          // of the table: owners are less
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define STEPS ((DENSE / 128u + STREAM - 1u) / STREAM)  // units of bits that each of them compares
@@ -49,7 +48,7 @@ ${intersect.functions()}
 #define UNMARK(x) table[(x) >> 5] = 0u
 % endif
 
-__kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.table}(
+${group.kernel()} triangles_packed_${"beyond" if config.beyond else config.table}(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

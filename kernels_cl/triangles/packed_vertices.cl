@@ -36,7 +36,6 @@ ${group.words()}
 ${units.declarations("group")}
 ${packed.declarations()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define WORDS ((PACKED_RANKS + 1u) / 32u)
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define ROWS (LANES / STREAM)           // that a SIMD group walks at a time
@@ -46,7 +45,7 @@ ${packed.declarations()}
 ${columns.declarations(planes=config.planes)}
 ${sums.declarations(config.sum_bits)}\
 
-__kernel KERNEL void triangles_packed_vertices(
+${group.kernel()} triangles_packed_vertices(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

@@ -22,8 +22,7 @@ ${table.functions(config.slots)}
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void triangles_row_tables(
+${group.kernel()} triangles_row_tables(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

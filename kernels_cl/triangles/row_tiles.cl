@@ -31,8 +31,7 @@ ${tile.functions(config.tile, "offset_t")}
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void triangles_row_tiles(
+${group.kernel()} triangles_row_tiles(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

@@ -42,8 +42,7 @@ ${intersect.block_functions("offset_t")}
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void triangles_rows(
+${group.kernel()} triangles_rows(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

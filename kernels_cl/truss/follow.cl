@@ -48,8 +48,7 @@ typedef uint entry_t;
 // Which key both other edges of a triangle must have for it to be counted.
 #define AIM(entry_) (now.phase == FLOOD ? keys[entry_] : MAKE_KEY(now.phase == BISECT ? MIDDLE(entry_) : NUMBER(keys[entry_]), 0u))
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void truss_follow(
+${group.kernel()} truss_follow(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {

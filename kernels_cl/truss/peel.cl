@@ -57,8 +57,7 @@ ${stage.constants(stages, "u")}\
 #define SCANNED_AT_ONCE (${find_ahead}u * GROUP_SIZE * now.members)
 ${stage.constants(control)}\
 ${incidence.declarations()}
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void truss_peel(
+${group.kernel()} truss_peel(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {

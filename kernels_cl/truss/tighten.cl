@@ -13,11 +13,10 @@ ${group.words()}
 ${ranks.bucket()}
 
 <%! HELD = 4 %>\
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
 
 // Supports to begin with, and no bound counted yet.
-__kernel KERNEL void tighten_begin(
+${group.kernel()} tighten_begin(
     __global const uint *restrict supports,     // [edges]
     const uint edges,
     __global uint *restrict bounds,             // [edges] out
@@ -31,7 +30,7 @@ __kernel KERNEL void tighten_begin(
 }
 
 // Bounds of at least `least` fall, those of others stay; and how many there are of each bucket then.
-__kernel KERNEL void tighten_bounds(
+${group.kernel()} tighten_bounds(
     __global const uint *restrict lists,        // [edges + 1]
     __global const uint2 *restrict sides,       // [lists[edges]] the other two edges of each triangle
     const uint edges,

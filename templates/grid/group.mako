@@ -2,6 +2,7 @@
 ##
 ## declarations()   at file scope, after the vocabularies of lanes and of memory
 ## words(clocked)   the same with those, and the device's clock if it is asked for
+## kernel()         what stands before the name of an entry point whose work-groups have GROUP_SIZE work-items
 ## module        has_one_item(config): whether work-items are groups of their own, which need no barrier
 ##               and no local memory
 
@@ -13,6 +14,8 @@
     def has_one_item(config):
         return config.group_size == 1
 %>
+<%def name="kernel()">__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1))) void</%def>
+
 <%def name="words(clocked=False)">
 ${lanes.vocabulary()}
 ${memory.vocabulary()}

@@ -28,8 +28,7 @@ ${stage.declarations()}
     now.length = ${length};
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_advance(
+${group.kernel()} check_advance(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     __global const uint *restrict vertices,     // [count]

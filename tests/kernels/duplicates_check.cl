@@ -4,8 +4,7 @@
 // Dropping duplicates by itself: lanes hold a vertex each, all at the same time.
 ${group.words()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_duplicates(
+${group.kernel()} check_duplicates(
     __global const uint *restrict vertices,     // [rounds * work-items]
     const uint rounds,
     __global uint *restrict kept)               // [rounds * work-items] out

@@ -22,8 +22,7 @@ ${stage.declarations()}
     now.length = ${length};
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_gather(
+${group.kernel()} check_gather(
     __global const word_t *restrict before,     // [words]
     __global const word_t *restrict after,      // [words]
     const uint words,
@@ -47,8 +46,7 @@ void check_gather(
 
 % if config.frontier.update.name == "registers":
 // Each lane pushes as many entries as it is given, one after another.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_registers(
+${group.kernel()} check_registers(
     __global const uint *restrict indptr,       // unused
     __global const uint *restrict lengths,      // [work-items]
     const uint rounds,

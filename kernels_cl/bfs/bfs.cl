@@ -53,18 +53,5 @@ ${stage.parameters()}\
     const uint resident_limit = min(${small.module.RESIDENT}u, min(resident_room / 2u, resident_room / max(mean_degree, 1u) * 2u));
     % endif
     const stage_t first_stage = stage_first(FILL);
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${form.work()}
-    </%def>
-    <%def name="decide()">
-        ${form.decide()}
-    </%def>
-    <%def name="settle()">
-        ${form.settle()}
-    </%def>
-    <%def name="by_one_group()">
-        ${form.by_one_group()}
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", form.work, form.decide, form.settle, form.by_one_group)}
 }

@@ -86,20 +86,12 @@ ${stage.parameters()}\
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     const stage_t first_stage = stage_first(PREPARE);
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${run_stage()}
-    </%def>
-    <%def name="decide()">
-        ${repetitions.next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${record.settle("now.relay && now.linked ? RELAY_TURNS(now.vain) : now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
-    </%def>
-    <%def name="by_one_group()">
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", run_stage, repetitions.next_stage, settle)}
 }
+
+<%def name="settle()">
+${record.settle("now.relay && now.linked ? RELAY_TURNS(now.vain) : now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
+</%def>
 
 <%def name="run_stage()">
     __global uint2 *const edges_from = now.queue ? edges_odd : edges_even;

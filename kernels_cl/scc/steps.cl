@@ -74,20 +74,12 @@ ${stage.parameters()}\
     first_stage.phase = trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR;
     first_stage.iteration = trim_limit ? 0u : pair_first;
     first_stage.live = n;
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${working.stage()}
-    </%def>
-    <%def name="decide()">
-        ${next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.phase << 8", "next.live")}
-    </%def>
-    <%def name="by_one_group()">
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", working.stage, next_stage, settle)}
 }
+
+<%def name="settle()">
+${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.phase << 8", "next.live")}
+</%def>
 
 ## By one work-item: what follows a stage that found `queued`.
 <%def name="next_stage()">

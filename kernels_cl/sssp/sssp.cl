@@ -70,8 +70,10 @@ ${stage.parameters()}\
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = stage_first(FILL);
-    <%stage:run initial="first_stage">
-    <%def name="work()">
+    ${stage.run("first_stage", run_stage, deciding.decide, deciding.settle, near.by_one_group)}
+}
+
+<%def name="run_stage()">
         __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
         __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
         __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
@@ -84,15 +86,4 @@ ${stage.parameters()}\
         ${ends.begin()}
         ${near.work()}
         ${ends.end()}
-    </%def>
-    <%def name="decide()">
-        ${deciding.decide()}
-    </%def>
-    <%def name="settle()">
-        ${deciding.settle()}
-    </%def>
-    <%def name="by_one_group()">
-        ${near.by_one_group()}
-    </%def>
-    </%stage:run>
-}
+</%def>

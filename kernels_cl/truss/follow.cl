@@ -61,18 +61,7 @@ ${stage.parameters()}\
     first_stage.length = listed;
     first_stage.phase = first_phase;
     first_stage.stamp = 1u;
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${run_stage()}
-    </%def>
-    <%def name="decide()">
-        ${rounds.next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${rounds.keep()}
-    </%def>
-    <%def name="by_one_group()"></%def>
-    </%stage:run>
+    ${stage.run("first_stage", run_stage, rounds.next_stage, rounds.keep)}
 }
 
 ## Entries of a tile: as few as keep every SIMD group busy, and at most so many.

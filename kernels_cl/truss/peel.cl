@@ -78,22 +78,7 @@ ${stage.parameters()}\
     first_stage.length = resumed ? 0u : n;
     first_stage.stamp = 1u;
     first_stage.level = first_level;
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${run_stage()}
-    </%def>
-    <%def name="decide()">
-        ${rounds.next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${rounds.keep()}
-    </%def>
-    <%def name="by_one_group()">
-        % if single_group:
-        ${rounds.few_rounds()}
-        % endif
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", run_stage, rounds.next_stage, rounds.keep, rounds.few_rounds if single_group else None)}
 }
 
 ## Entries, or items, of a tile: as few as keep every SIMD group busy, and at most so many.

@@ -14,7 +14,7 @@
     def has_one_item(config):
         return config.group_size == 1
 %>
-<%def name="kernel()">__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1))) void</%def>
+<%def name="kernel()">${lanes.kernel(config.group_size)}</%def>
 
 <%def name="words(clocked=False)">
 ${lanes.vocabulary()}

@@ -1,6 +1,7 @@
 ## lanes: the SIMD group's vocabulary, in the flavour that traits.lane_ops names.
 ##
 ## vocabulary()  at file scope, once: declares every word below
+## kernel(group_size)   what stands before the name of an entry point whose work-groups are of that size
 ## setup()       a kernel's first statement: the scratch that an emulated flavour needs
 ## In scope      traits (DeviceTraits)
 ## Called by     every lane of the SIMD group together (lane-uniform control flow); lane_id,
@@ -87,6 +88,8 @@ static inline uint lanemask_last(lanemask_t mask) {
 #define lane_match_low(x, bits) lane_match_any(x)
 % endif
 </%def>
+
+<%def name="kernel(group_size)">__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1))) void</%def>
 
 <%def name="setup()">\
 LANE_SETUP

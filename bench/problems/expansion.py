@@ -56,10 +56,6 @@ class Expansions(Problem):
         """Give milliseconds of all launches, and of the host."""
         return result.stats.kernel_ms, result.total_ms
 
-    def describe(self) -> Record:
-        """Give the configuration that ran."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
-
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Units that are written."""
         return {"edges": result.stats.units}

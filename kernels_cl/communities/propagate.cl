@@ -59,7 +59,5 @@ ${table.parameters()}\
             changed += after != before;
         }
     </%table:each_row>
-    lane_converge();
-    changed = lane_reduce_add(changed);
-    if (lane_id() == 0u && changed) atomic_add(changes, changed);
+    ${lanes.add_up("changed", "changes")}
 }

@@ -49,9 +49,7 @@ ${group.kernel()} batch_lengths(
         sums[item] = length;
         lengths += length;
     </%share:each_item>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(pending, lengths);
+    ${lanes.add_up("lengths", "pending", wide=True)}
 }
 
 // The keys of edges that stay, 0 of others; whose row a place is in; no marks and no counts. And the
@@ -92,9 +90,7 @@ ${group.kernel()} batch_carry(
         marks[place] = counts[place] = 0u;
         if (row < x) lengths += min(used[row], used[x]);
     </%units:each_unit>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(work, lengths);
+    ${lanes.add_up("lengths", "work", wide=True)}
 }
 
 // Edges that join, with the number that their ends' rows allow at most, on trial.
@@ -170,9 +166,7 @@ ${group.kernel()} batch_leave(
             }
         }
     </%units:each_unit>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(pending, lengths);
+    ${lanes.add_up("lengths", "pending", wide=True)}
 }
 
 // Numbers of stored edges, row after row, from keys by place.
@@ -214,7 +208,5 @@ ${group.kernel()} batch_unpack(
         const uint x = indices[place];
         if (row < x) lengths += min(used[row], used[x]);
     </%units:each_unit>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(work, lengths);
+    ${lanes.add_up("lengths", "work", wide=True)}
 }

@@ -117,9 +117,7 @@ ${rows()}\
     </%self:each_edge>
     for (uint u = (uint)get_global_id(0); u < n; u += (uint)get_global_size(0))
         lengths[VERTEX(u)] = degrees[u];
-    lane_converge();
-    sum = lane_reduce_add_ulong(sum);
-    if (lane_id() == 0u && sum) atom_add(total, sum);
+    ${lanes.add_up("sum", "total", wide=True)}
 }
 
 // How many edges have each bucket of values above 0.

@@ -51,8 +51,7 @@ class RanksScipy(ScipyPeer):
 def ranks_of(graph: Graph) -> NDArray[np.float64]:
     """PageRank of each vertex times their number, by scipy, to check others against."""
     peer = RanksScipy(graph)
-    found: NDArray[np.float64] = peer.values(peer.run(0), 0)
-    return found
+    return peer.values(peer.run(0), 0)
 
 
 class RanksNetworkx(NetworkxPeer):

@@ -55,8 +55,7 @@ def _compiled() -> Callable[..., None] | None:
         numba = importlib.import_module("numba")
     except ImportError:  # also raised where numba does not know this numpy yet
         return None
-    compiled: Callable[..., None] = numba.njit(_search)
-    return compiled
+    return numba.njit(_search)
 
 
 def _search(

@@ -62,8 +62,7 @@ def _row_sums(matrix: Any) -> NDArray[np.int64]:
 
 def _from_shares(shares: Any, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
     pairs = degrees * (degrees - 1) // 2
-    found: NDArray[np.int64] = np.rint(np.asarray(shares) * pairs).astype(np.int64)
-    return found
+    return np.rint(np.asarray(shares) * pairs).astype(np.int64)
 
 
 class TrianglesScipy(ScipyPeer):

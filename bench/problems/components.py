@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph import ConnectedComponents
 
 from ..peers.components import WEAK, weak_labels
-from .scc import Labelling, described
+from .scc import Labelling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from clgraph import Device
 
     from ..runner.graphs import Loaded
-    from ..runner.records import Record
 
 __all__ = ["PROBLEM", "WeakComponents"]
 
@@ -43,10 +42,6 @@ class WeakComponents(Labelling):
     def expected(self) -> NDArray[np.int32]:
         """Label the graph by scipy."""
         return weak_labels(self.graph)
-
-    def describe(self) -> Record:
-        """Give the configuration as decided."""
-        return described(self.plan)
 
 
 PROBLEM = WeakComponents

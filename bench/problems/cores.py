@@ -80,9 +80,5 @@ class VertexCores(Problem):
             "counts": counts.tolist(),
         }
 
-    def describe(self) -> Record:
-        """Give the configuration as decided, and the hash of what peels."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
-
 
 PROBLEM = VertexCores

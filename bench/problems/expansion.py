@@ -56,17 +56,13 @@ class Expansions(Problem):
         """Give milliseconds of all launches, and of the host."""
         return result.stats.kernel_ms, result.total_ms
 
-    def describe(self) -> Record:
-        """Give the configuration that ran."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
-
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Units that are written."""
         return {"edges": result.stats.units}
 
     def values(self, result: Any) -> NDArray[np.uint32]:  # noqa: ARG002 (they stay in the plan)
         """Give the owners of the last run."""
-        return self.plan.owners()  # type: ignore[no-any-return]
+        return self.plan.owners()
 
     def check(self, givens: Sequence[int]) -> Record:
         """Compare owners with those of ``numpy.repeat``."""

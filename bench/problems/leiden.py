@@ -102,9 +102,5 @@ class LeidenCommunities(Problem):
         edges = columns["edges"]
         return Least(bytes=8.0 * edges + 12.0 * self.graph.n, barriers=0.0 * edges)
 
-    def describe(self) -> Record:
-        """Give the configuration as asked, and the hash of what moves."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
-
 
 PROBLEM = LeidenCommunities

@@ -115,9 +115,9 @@ class GivenCommunities(Problem):
         edges = columns["edges"]
         return Least(bytes=8.0 * edges + 8.0 * self.graph.n, barriers=0.0 * edges)
 
-    def describe(self) -> Record:
-        """Give the hash of what computes; there is nothing to choose."""
-        return {"config": {}, "source_hash": self.plan.source_hash}
+    def decided(self) -> Record:
+        """Give nothing: there is nothing to choose."""
+        return {}
 
 
 PROBLEM = GivenCommunities

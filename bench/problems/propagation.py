@@ -107,9 +107,5 @@ class Propagation(Problem):
             bytes=8.0 * columns["edges"] + 8.0 * self.graph.n * rounds, barriers=rounds - 1.0
         )
 
-    def describe(self) -> Record:
-        """Give the configuration as asked, and the hash of a round."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
-
 
 PROBLEM = Propagation

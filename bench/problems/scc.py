@@ -103,18 +103,5 @@ class StrongComponents(Labelling):
         """Label the graph by scipy."""
         return strong_labels(self.graph)
 
-    def describe(self) -> Record:
-        """Give the configuration as decided."""
-        return described(self.plan)
-
-
-def described(plan: Any) -> Record:
-    """Give the configuration of a plan, an object or a dictionary, and the hash of its source."""
-    config = plan.config
-    return {
-        "config": config if isinstance(config, dict) else config.as_dict(),
-        "source_hash": plan.source_hash,
-    }
-
 
 PROBLEM = StrongComponents

@@ -122,9 +122,5 @@ class EdgeSimilarity(Problem):
         edges = columns["edges"]
         return Least(bytes=8.0 * edges + 8.0 * self.graph.n, barriers=0.0 * edges)
 
-    def describe(self) -> Record:
-        """Give the configuration as asked, and the hash of what intersects."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
-
 
 PROBLEM = EdgeSimilarity

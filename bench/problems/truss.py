@@ -90,14 +90,9 @@ class EdgeTrusses(Problem):
             "counts": counts.tolist(),
         }
 
-    def describe(self) -> Record:
-        """Give the configuration as decided, and the hash of what peels."""
-        if not self.plan.source_hash:
-            self.run(0)
-        return {
-            "config": {**self.plan.config.as_dict(), "method": self.plan.method},
-            "source_hash": self.plan.source_hash,
-        }
+    def decided(self) -> Record:
+        """Give the configuration as decided."""
+        return {**self.plan.config.as_dict(), "method": self.plan.method}
 
 
 PROBLEM = EdgeTrusses

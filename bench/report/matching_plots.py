@@ -35,8 +35,7 @@ WIDTH, HEIGHT = 440, 300
 def recorded(folder: Path) -> Record:
     """Read the newest record of the study on an H200."""
     newest = max(folder.glob(RECORDS))
-    record: Record = json.loads(newest.read_text("utf-8"))
-    return record
+    return json.loads(newest.read_text("utf-8"))
 
 
 def plots(record: Record) -> dict[str, str]:

@@ -159,9 +159,16 @@ class Problem(ABC):
         """Device and host milliseconds of a run."""
         return result.stats.kernel_ms, result.stats.total_ms
 
+    def decided(self) -> Record:
+        """Give the configuration as decided."""
+        config = self.plan.config
+        return config if isinstance(config, dict) else config.as_dict()
+
     def describe(self) -> Record:
         """Give the configuration as decided and the hash of the rendered source."""
-        return {"config": self.plan.config.as_dict(), "source_hash": self.plan.source_hash}
+        if not self.plan.source_hash:  # of plans that build what a run wants
+            self.run(0)
+        return {"config": self.decided(), "source_hash": self.plan.source_hash}
 
     def mode(self, result: Any) -> str | None:
         """How the device was driven, where a run reports."""

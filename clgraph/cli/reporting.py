@@ -27,6 +27,7 @@ __all__ = [
     "levels_table",
     "place_record",
     "place_text",
+    "reached_text",
     "speed_text",
     "start_text",
     "times_record",
@@ -131,6 +132,12 @@ def start_text(record: Record) -> str:
     return f"{record['source']:,}" + (f" (called {label} in the file)" if label is not None else "")
 
 
+def reached_text(record: Record) -> str:
+    """How many vertices a search reached."""
+    reached, n = record["reached"], record["graph"]["vertices"]
+    return f"{reached:,} vertices ({100 * reached / max(n, 1):.1f} %)"
+
+
 def speed_text(record: Record) -> str:
     """Edges per second of a search, and how many they were."""
     mteps, edges = record["mteps"], record["edges_traversed"]
@@ -138,7 +145,7 @@ def speed_text(record: Record) -> str:
     return f"{speed} ({edges:,} edges traversed)"
 
 
-def joules_text(energy: Record, one: str = "search", many: str = "searches") -> str:
+def joules_text(energy: Record, one: str, many: str) -> str:
     """Joules of a search, or whatever was run, and how they were measured."""
     joules = energy["joules_per_run"]
     if joules is None:
@@ -151,11 +158,11 @@ def joules_text(energy: Record, one: str = "search", many: str = "searches") -> 
     )
 
 
-def end_text(record: Record) -> list[tuple[str, str]]:
+def end_text(record: Record, one: str = "run", many: str = "runs") -> list[tuple[str, str]]:
     """Lines about joules of a run and the file that was written, where there are any."""
     lines = []
     if "energy" in record:
-        lines.append(("energy", joules_text(record["energy"], "run", "runs")))
+        lines.append(("energy", joules_text(record["energy"], one, many)))
     if "output" in record:
         lines.append(("wrote", record["output"]))
     return lines

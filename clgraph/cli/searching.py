@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Result",
+    "add_config",
     "add_running",
     "add_search",
     "amount",
@@ -108,9 +109,14 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the result to FILE.npz or FILE.csv")
 
 
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Declare a preset."""
+    parser.add_argument("--config", help="name of a preset (default: auto)")
+
+
 def add_search(parser: argparse.ArgumentParser) -> None:
     """Declare what every search can be given, but for where it starts."""
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+    add_config(parser)
     add_running(parser)
     parser.add_argument(
         "--predecessors", action="store_true", help="label a shortest-path tree too"

@@ -62,8 +62,7 @@ def _library() -> ctypes.CDLL:
 
 @functools.cache
 def _function(name: str, *arguments: type, result: type = ctypes.c_int) -> Callable[..., int]:
-    function: Callable[..., int] = ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
-    return function
+    return ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
 
 
 _pointer, _size, _uint = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
@@ -211,29 +210,23 @@ class KernelHandle:
 
     def argument_count(self) -> int:
         """Ask how many parameters the kernel has."""
-        ask = _function("clGetKernelInfo", _pointer, _uint, _size, _pointer, _pointer)
-        count = _uint(0)
-        status = ask(self.address, KERNEL_NUM_ARGS, 4, ctypes.byref(count), None)
-        if status != 0:
-            raise NativeError("clGetKernelInfo", status)
-        return count.value
+        return self._ask("clGetKernelInfo", KERNEL_NUM_ARGS)
 
     def local_bytes(self, device: cl.Device) -> int:
         """Ask how much local memory the kernel declares, per work-group."""
-        return self._work_group_info(device, KERNEL_LOCAL_MEM_SIZE)
+        return self._ask("clGetKernelWorkGroupInfo", KERNEL_LOCAL_MEM_SIZE, device.int_ptr)
 
     def max_group_size(self, device: cl.Device) -> int:
         """Ask for the largest work-group that the kernel can be launched with."""
-        return self._work_group_info(device, KERNEL_WORK_GROUP_SIZE)
+        return self._ask("clGetKernelWorkGroupInfo", KERNEL_WORK_GROUP_SIZE, device.int_ptr)
 
-    def _work_group_info(self, device: cl.Device, what: int) -> int:
-        ask = _function(
-            "clGetKernelWorkGroupInfo", _pointer, _pointer, _uint, _size, _pointer, _pointer
-        )
-        value = ctypes.c_uint64(0)  # size_t and cl_ulong are both this wide
-        status = ask(self.address, device.int_ptr, what, 8, ctypes.byref(value), None)
+    def _ask(self, call: str, what: int, *device: int) -> int:
+        about = [_pointer] * (1 + len(device))
+        ask = _function(call, *about, _uint, _size, _pointer, _pointer)
+        value = ctypes.c_uint64(0)  # some answers are only half as wide, and low bytes come first
+        status = ask(self.address, *device, what, 8, ctypes.byref(value), None)
         if status != 0:
-            raise NativeError("clGetKernelWorkGroupInfo", status)
+            raise NativeError(call, status)
         return value.value
 
     def set_bytes(self, index: int, value: bytes) -> None:

@@ -299,8 +299,7 @@ class Contents(Current):
     def vertex_property(self, name: str) -> NDArray[Any]:
         """Values of all vertices [n]."""
         with self.lock:
-            values: NDArray[Any] = self._vertex_field(name).read(self.n)
-            return values
+            return self._vertex_field(name).read(self.n)
 
     def _vertex_field(self, name: str) -> Any:
         fields = self._held.vertex_fields

@@ -20,7 +20,32 @@ if TYPE_CHECKING:
     from clgraph.device import Memory
     from clgraph.graph import Graph
 
-__all__ = ["BufferPool", "Findings", "HopFindings", "SearchBuffers"]
+__all__ = ["BufferPool", "Findings", "HopFindings", "Later", "SearchBuffers"]
+
+
+class Later:
+    """An array that is read when it is first wanted, at the latest when it is copied or pickled.
+
+    Parameters
+    ----------
+    read : callable
+        Gives it; forgotten then, and with it the device's memory that it is in.
+    """
+
+    def __init__(self, read: Callable[[], NDArray[Any]]) -> None:
+        self._read: Callable[[], NDArray[Any]] | None = read
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the array, and not what reads it."""
+        return {"_values": self.values, "_read": None}
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """As they were read."""
+        if self._read is not None:
+            self._values = self._read()
+            self._read = None  # not before: a copy may be interrupted
+        return self._values
 
 
 class SearchBuffers:
@@ -198,8 +223,7 @@ class Findings:
     @property
     def distances(self) -> NDArray[Any]:
         """As the search wrote them [n]."""
-        found: NDArray[Any] = self._read("distances", lambda held: held.distances.read())
-        return found
+        return self._read("distances", lambda held: held.distances.read())
 
     def read_into(self, out: NDArray[Any] | None) -> None:
         """Copy the distances to an array of the caller's, which `distances` is from then on."""
@@ -219,16 +243,14 @@ class Findings:
     @property
     def predecessors(self) -> NDArray[np.int32] | None:
         """int32 [n], -1 where unreached; None if no tree was labelled."""
-        found: NDArray[np.int32] | None = self._read(
+        return self._read(
             "predecessors", lambda held: held.predecessors and held.predecessors.read()
         )
-        return found
 
     @property
     def levels(self) -> NDArray[np.uint32]:
         """uint32 [levels, 4]: frontier, edges or nothing, direction, clock."""
-        found: NDArray[np.uint32] = self._read("levels", self._level_rows)
-        return found
+        return self._read("levels", self._level_rows)
 
     def _level_rows(self, held: SearchBuffers) -> NDArray[Any]:
         rows = min(self._depth + self.MORE_ROWS, held.levels.count // 4)

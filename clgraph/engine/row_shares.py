@@ -95,10 +95,8 @@ class RowShares:
         order = np.argsort(len(teams) - classes, kind="stable").astype(np.uint32)
         counts = np.bincount(classes, minlength=len(teams))[::-1].copy()
         teams = teams[::-1]
-        pieces: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None
+        cuts, parts, piece_begins = _cut(degrees[long_rows], piece)
         if len(long_rows):
-            cuts, *pieces_found = _cut(degrees[long_rows], piece)
-            pieces = (pieces_found[0], pieces_found[1])
             # Rows that are cut, which come first, make way for their pieces.
             rows = np.repeat(long_rows, cuts).astype(np.uint32)
             order = np.concatenate([rows, order[len(long_rows) :]])
@@ -109,14 +107,13 @@ class RowShares:
         counts = counts[kept]
         begins = _begins(counts, teams, self.group_size, device)
         self.groups = int(begins[-1, 0])
-        ordered = len(teams) > 1 or pieces is not None
+        ordered = len(teams) > 1 or len(long_rows) > 0
         rendered = {"teams": teams, "ordered": ordered, "pieced": len(long_rows), "piece": piece}
         self._render(ranges=False, columns=columns, **rendered)
         arrays: list[Allocation] = [memory.upload("row_shares", begins.ravel())]
         if ordered:
             arrays.append(memory.upload("row_order", order))
-        if pieces is not None:
-            parts, piece_begins = pieces
+        if len(long_rows):
             arrays.append(memory.upload("piece_parts", parts))
             arrays.append(memory.upload("piece_begins", piece_begins))
             arrays.append(memory.allocate("piece_sums", len(parts) * columns, real))

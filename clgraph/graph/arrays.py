@@ -48,8 +48,7 @@ def as_array(values: Any, name: str) -> Array:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-                array: Array = np.from_dlpack(values)
-                return array
+                return np.from_dlpack(values)
             return np.asarray(values)
     except InvalidGraphError:
         raise

@@ -75,10 +75,7 @@ def specimens(
                 sizes: np.ndarray[tuple[int], np.dtype[np.uint32]] = sizes, balance: str = balance
             ) -> Callable[[], object]:
                 config = primitives.ExpandConfig(balance=balance)
-                run: Callable[[], object] = primitives.Expand(
-                    sizes, config=config, ranks=False, device=device
-                ).run
-                return run
+                return primitives.Expand(sizes, config=config, ranks=False, device=device).run
 
             yield f"expansion of {shape} items", balance, expansion
     bfs = module("clgraph.algorithms.bfs.plan")

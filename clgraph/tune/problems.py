@@ -291,8 +291,7 @@ class Counting(Problem):
         statistics = graph.statistics()
         if not (graph.directed or statistics.self_loops or statistics.parallel_edges):
             return graph
-        found: Graph = module("clgraph.algorithms.triangles.simple").cleaned(graph)
-        return found
+        return module("clgraph.algorithms.triangles.simple").cleaned(graph)
 
     def run(self, plan: Any, source: int) -> Any:
         """Count, with edges turned anew: who counts once pays for that."""

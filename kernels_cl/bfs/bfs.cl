@@ -1,6 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -16,10 +14,7 @@
 // Races: several frontier vertices may reach v together; the claim lets exactly one win, and
 // whichever wins is a valid predecessor. Distances of one stage are all the same number.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${clock.vocabulary()}
-${group.declarations()}
+${group.words(clocked=True)}
 ${queue.declarations()}
 ${visited.declarations()}
 % if config.frontier.name in ("edge", "two_phase", "hybrid"):
@@ -40,8 +35,7 @@ ${stage.constants(counters)}\
 % endif
 ${stage.constants(stage_numbers, "u")}\
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs(
+${group.kernel()} bfs(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {
@@ -59,18 +53,5 @@ ${stage.parameters()}\
     const uint resident_limit = min(${small.module.RESIDENT}u, min(resident_room / 2u, resident_room / max(mean_degree, 1u) * 2u));
     % endif
     const stage_t first_stage = stage_first(FILL);
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${form.work()}
-    </%def>
-    <%def name="decide()">
-        ${form.decide()}
-    </%def>
-    <%def name="settle()">
-        ${form.settle()}
-    </%def>
-    <%def name="by_one_group()">
-        ${form.by_one_group()}
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", form.work, form.decide, form.settle, form.by_one_group)}
 }

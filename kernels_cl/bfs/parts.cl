@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -19,9 +18,7 @@
 // Races: whoever is found is looked up in a bitmap first, which says "not yet" too often. An atomic
 // then lets one finder of this device win; without it (a mask) several may, and the owner decides.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${candidates.declarations()}
 ${visited.declarations()}
@@ -29,8 +26,7 @@ ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
 ${steps.row_names()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_begin(
+${group.kernel()} bfs_parts_begin(
     __global const offset_t *restrict indptr,       // [n + 1]
     const uint n,                                   // vertices of this device
     const uint words,                               // of a bitmap of the whole graph
@@ -53,8 +49,7 @@ void bfs_parts_begin(
     ${steps.beginning("root", "state_words")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_expand(
+${group.kernel()} bfs_parts_expand(
     __global const offset_t *restrict indptr,       // [n + 1]
     % if getattr(problem, "addressed", False):
     const ulong indices_address,                    // of [edges] in host memory
@@ -92,9 +87,7 @@ void bfs_parts_expand(
     ${bins.setup()}
     ${bins.begin()}
     % endif
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     % if exchange == "candidates":
     // The other slot counts what the next launch appends to the next frontier.
     if (get_global_id(0) == 0) {

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -19,9 +18,7 @@
 //
 // Races: none beside those of bfs/parts.cl; each vertex is listed once, by who set its bit in `found`.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
@@ -31,8 +28,7 @@ ${steps.row_names()}
 #define ${name} ${place}u
 % endfor
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_alone(
+${group.kernel()} bfs_parts_alone(
     __global const offset_t *restrict indptr,       // [n + 1]
     % if getattr(problem, "addressed", False):
     const ulong indices_address,                    // of [edges] in host memory

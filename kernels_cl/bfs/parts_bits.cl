@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
@@ -16,17 +15,14 @@
 // Races: none; each word is written by one work-item. What other devices' copies write into `found`
 // lies outside the words that are pulled into.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
 
 % if config.pull:
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_pull(
+${group.kernel()} bfs_parts_pull(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     % if getattr(problem, "addressed", False):
     const ulong in_indices_address,                 // of [in-edges] in host memory
@@ -50,16 +46,13 @@ void bfs_parts_pull(
     % if getattr(problem, "addressed", False):
     __global const uint *const in_indices = (__global const uint *)in_indices_address;
     % endif
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     ${steps.pulling()}
 }
 % endif
 
 // What others list instead of sending all bits; several may list the same vertex.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_mark(
+${group.kernel()} bfs_parts_mark(
     __global const uint *restrict lists,            // [peers, room]: how many, and which
     const uint room,
     const uint peers,
@@ -87,8 +80,7 @@ static inline word_t merge_word(const uint w, const uint words, const uint peers
     return merged & ~before;
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_merge(
+${group.kernel()} bfs_parts_merge(
     __global const offset_t *restrict indptr,       // [n + 1]
     % if getattr(problem, "addressed", False):
     const ulong indices_address,                    // of [edges] in host memory
@@ -117,9 +109,7 @@ void bfs_parts_merge(
     % if getattr(problem, "addressed", False):
     __global const uint *const indices = (__global const uint *)indices_address;
     % endif
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     // The other slot counted the frontier that is behind us, which not every device has expanded.
     if (get_global_id(0) == 0) {
         listed[0] = 0;

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -14,17 +13,14 @@
 // Races: the same vertex may come from several devices, or several times from one. The distance that
 // its owner keeps decides, by an atomic: bits of the sender's mask were set before it was sent.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${candidates.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
 #define UNREACHED (${UNREACHED})
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_contract(
+${group.kernel()} bfs_parts_contract(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [edges of this device]
     const uint n,                                   // vertices of this device
@@ -44,9 +40,7 @@ void bfs_parts_contract(
 {
     ${lanes.setup()}
     ${queue.setup()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     // Lengths that the host has seen.
     <%share:each_item count="bin_count">
         state[BIN_LENGTHS + item * BIN_STRIDE] = 0;
@@ -71,8 +65,7 @@ void bfs_parts_contract(
 
 // The vertices of a range that are at a distance, numbered from its first on and almost in order: a frontier
 // of rows that come by themselves, which nobody but the device has to know.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_list(
+${group.kernel()} bfs_parts_list(
     __global const int *restrict distances,         // [n]
     const uint begin,                               // the range
     const uint count,

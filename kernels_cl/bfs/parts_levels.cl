@@ -41,8 +41,7 @@ ${stage.declarations()}
 ${steps.row_names()}
 ${mailbox.declarations()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void bfs_parts_levels(
+${group.kernel()} bfs_parts_levels(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,
     % if config.pull:

@@ -101,17 +101,9 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     now.hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
     uint tile_size = LANES;
     while (tile_size > 1 && now.length < (ulong)tile_size * GROUP_LANES * now.members) tile_size >>= 1;
-    <%advance:each_edge queue="frontier" count="now.length">
-    <%def name="visit(count)">
-        ${visit_edges(count)}
-    </%def>
-    </%advance:each_edge>
+    ${advance.each_edge("frontier", "now.length", visit_edges)}
     % if config.hub_degree:
-    <%advance:each_hub_edge hubs="hubs" count="now.hubs">
-    <%def name="visit(count)">
-        ${visit_edges(count)}
-    </%def>
-    </%advance:each_hub_edge>
+    ${advance.each_hub_edge("hubs", "now.hubs", visit_edges)}
     % endif
 </%def>
 

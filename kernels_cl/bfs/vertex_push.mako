@@ -25,6 +25,12 @@ group_barrier();
 % endif
 </%def>
 
+<%def name="shared_out()">
+% if shares:
+if (member == 0 && lid == 0 && now.level - 1 < level_capacity) level_shares[now.level - 1] = ${advance.sharing()};
+% endif
+</%def>
+
 <%def name="stage()">
     % if "push" in stages:
     % if config.group_resident:
@@ -51,32 +57,15 @@ group_barrier();
         </%tiles:each_tile>
         % endif
         % else:
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="shared_out()">
-        % if shares:
-        if (member == 0 && lid == 0 && now.level - 1 < level_capacity) level_shares[now.level - 1] = ${advance.sharing()};
-        % endif
-        </%def>
-        <%def name="visit(count)">
-            ${visit_each(count)}
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("queue_from", "now.length", visit_each, shared_out)}
         % endif
         % if config.hub_bins:
         if (now.hubs) {
-            <%bins:each_edge hubs="hubs_from">
-            <%def name="visit(count)">
-                ${visit_each(count)}
-            </%def>
-            </%bins:each_edge>
+            ${bins.each_edge("hubs_from", visit_each)}
         }
         % elif config.hub_degree:
         if (now.hubs) {
-            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-            <%def name="visit(count)">
-                ${visit_each(count)}
-            </%def>
-            </%advance:each_hub_edge>
+            ${advance.each_hub_edge("hubs_from", "now.hubs", visit_each)}
         }
         % endif
         % if lists_pulled:

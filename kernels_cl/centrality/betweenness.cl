@@ -120,8 +120,7 @@ share = lane_reduce_in_real_sum(LANE_ARGS share);
 if (lane_id() == 0 && share != 0) scores[v] += share;
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void betweenness_forward(
+${group.kernel()} betweenness_forward(
     ${rows_arguments()}
     const uint level,                               // the depth that is given out
     __global depths_t *depths,                      // [n, ROW] in/out
@@ -150,8 +149,7 @@ void betweenness_forward(
     if (lane_id() == 0 && found_any) FOUND(level) = 1;
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void betweenness_settle_forward(
+${group.kernel()} betweenness_settle_forward(
     const uint long_rows,
     __global const uint *restrict long_vertices,    // [long_rows]
     __global reals_t *partial,                      // [long_rows, ROW] in; zero out
@@ -175,8 +173,7 @@ void betweenness_settle_forward(
     if (lane_id() == 0 && found_any) FOUND(level) = 1;
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void betweenness_back(
+${group.kernel()} betweenness_back(
     ${rows_arguments()}
     const uint level,                               // the depth whose vertices are summed up
     __global const depths_t *restrict depths,       // [n, ROW]
@@ -196,8 +193,7 @@ void betweenness_back(
     </%self:each_row>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void betweenness_settle_back(
+${group.kernel()} betweenness_settle_back(
     const uint long_rows,
     __global const uint *restrict long_vertices,
     __global reals_t *partial,

@@ -38,8 +38,7 @@ typedef ${config.real} real_t;
 #define ADD_ONWARD(place, x) atomic_add_${config.real}(onward + (place), (x))
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void betweenness_ordered(
+${group.kernel()} betweenness_ordered(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,          // [m], without repeats
     __global const uint *restrict sources,          // [searches]

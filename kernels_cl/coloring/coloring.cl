@@ -26,7 +26,6 @@ ${mix.vocabulary()}
 
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 ${units.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define FINAL 0x80000000u
 #define NO_BOUND (~0u)
 #define ABREAST ${abreast}u
@@ -61,7 +60,7 @@ static inline int comes_before_in(__global const offset_t *restrict indptr, cons
 % endif
 
 // Who comes before each vertex; counts and bits are 0 on entry.
-__kernel KERNEL void color_orient(
+${lanes.kernel(group_size)} color_orient(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     const uint n,
@@ -79,7 +78,7 @@ __kernel KERNEL void color_orient(
     </%units:each_unit>
 }
 
-__kernel KERNEL void color_round(
+${lanes.kernel(group_size)} color_round(
     __global const offset_t *restrict indptr,   // [n + 1]
     const uint n,
     const uint is_first,                        // whether all vertices are meant
@@ -182,7 +181,7 @@ __kernel KERNEL void color_round(
 }
 
 // Final statuses are colours; others, where this comes too early, are overwritten later.
-__kernel KERNEL void color_finish(
+${lanes.kernel(group_size)} color_finish(
     const uint n,
     __global const uint *restrict statuses,     // [n]
     __global int *restrict colors,              // [n] out

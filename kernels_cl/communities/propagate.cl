@@ -8,7 +8,6 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${table.declarations()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define TALLY_ORDER(key) (key)
 
 <%def name="count_row(begin, length, edge_targets)">
@@ -17,7 +16,7 @@ for (uint i = UNIT_ITEM; i < ${length}; i += UNIT_ITEMS) {
 }
 </%def>
 
-__kernel KERNEL void propagate_round(
+${group.kernel()} propagate_round(
 ${table.parameters()}\
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
@@ -60,7 +59,5 @@ ${table.parameters()}\
             changed += after != before;
         }
     </%table:each_row>
-    lane_converge();
-    changed = lane_reduce_add(changed);
-    if (lane_id() == 0u && changed) atomic_add(changes, changed);
+    ${lanes.add_up("changed", "changes")}
 }

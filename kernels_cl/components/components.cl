@@ -17,12 +17,11 @@ ${lanes.vocabulary()}
 ${memory.vocabulary()}
 
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define LONG_ROW ${long_row}u
 
 ${union.functions()}
 // Rows are sorted, so the first neighbour is the least.
-__kernel KERNEL void components_start(
+${lanes.kernel(group_size)} components_start(
     __global const offset_t *restrict indptr,   // [n + 1]
 ${rows.lengths()}\
     __global const uint *restrict indices,      // [m]
@@ -38,7 +37,7 @@ ${rows.lengths()}\
 }
 
 // The edge at one end of each row.
-__kernel KERNEL void components_sample(
+${lanes.kernel(group_size)} components_sample(
     __global const offset_t *restrict indptr,   // [n + 1]
 ${rows.lengths()}\
     __global const uint *restrict indices,      // [m]
@@ -59,7 +58,7 @@ ${rows.lengths()}\
         parent[v] = root_above(parent, v);
     </%share:each_item>
 </%def>\
-__kernel KERNEL void components_compress(
+${lanes.kernel(group_size)} components_compress(
     const uint n,
     __global uint *parent)             // [n] in/out
 {
@@ -68,7 +67,7 @@ __kernel KERNEL void components_compress(
 
 // The same, while the first group looks for the commonest root of a sample of vertices; any other answer would cost
 // time only. Nobody joins meanwhile, so it finds the roots above them whether or not paths are short yet.
-__kernel KERNEL void components_vote(
+${lanes.kernel(group_size)} components_vote(
     const uint n,
     __global uint *parent,                      // [n] in/out
     __global uint *commonest)                   // [1] out
@@ -93,7 +92,7 @@ __kernel KERNEL void components_vote(
 }
 
 // All edges of vertices outside the tree that may be skipped; long rows by all lanes.
-__kernel KERNEL void components_rest(
+${lanes.kernel(group_size)} components_rest(
     __global const offset_t *restrict indptr,   // [n + 1]
 ${rows.lengths()}\
     __global const uint *restrict indices,      // [m]

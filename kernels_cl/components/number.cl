@@ -31,9 +31,7 @@ static inline uint member_of(__global const uint *component, const uint v) {
     return member;
 }
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-
-__kernel KERNEL void number_clear(
+${lanes.kernel(group_size)} number_clear(
     const uint n,
     __global uint *leader)                       // [n] out
 {
@@ -43,7 +41,7 @@ __kernel KERNEL void number_clear(
     </%share:each_item>
 }
 
-__kernel KERNEL void number_first(
+${lanes.kernel(group_size)} number_first(
     __global const uint *restrict component,    // [n]
     const uint n,
     volatile __global uint *leader)              // [n] in/out, n on entry
@@ -55,7 +53,7 @@ __kernel KERNEL void number_first(
     </%share:each_item>
 }
 
-__kernel KERNEL void number_fold(
+${lanes.kernel(group_size)} number_fold(
     __global const uint *restrict component,    // [n]
     __global const uint *restrict leader,        // [n]
     const uint n,
@@ -69,7 +67,7 @@ __kernel KERNEL void number_fold(
     </%scan:chunk_count>
 }
 
-__kernel KERNEL void number_rank(
+${lanes.kernel(group_size)} number_rank(
     __global const uint *restrict component,    // [n]
     __global const uint *restrict leader,        // [n]
     const uint n,
@@ -91,7 +89,7 @@ __kernel KERNEL void number_rank(
     if (get_global_id(0) == get_global_size(0) - 1) *total = carry;
 }
 
-__kernel KERNEL void number_labels(
+${lanes.kernel(group_size)} number_labels(
     __global const uint *restrict component,    // [n]
     __global const uint *restrict leader,        // [n]
     __global const uint *restrict rank,         // [n]

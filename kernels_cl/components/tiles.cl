@@ -11,14 +11,13 @@
 ${lanes.vocabulary()}
 
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define TILE ${tile}u
 #define GROUP ${group_size}u
 
 ${union.meeting("volatile __local", "_near")}
 ${union.meeting("__global")}
 // Every vertex points to the root of its tree within its tile. Vertices with links to other tiles are listed.
-__kernel KERNEL void components_tiles(
+${lanes.kernel(group_size)} components_tiles(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     const uint n,
@@ -61,7 +60,7 @@ __kernel KERNEL void components_tiles(
 }
 
 // The links between tiles. Neighbours often link the same two trees: the first of them does so for all.
-__kernel KERNEL void components_borders(
+${lanes.kernel(group_size)} components_borders(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     const uint n,
@@ -91,7 +90,7 @@ __kernel KERNEL void components_borders(
 }
 
 // Roots of tiles come to point to the root of all, or near it: nothing is joined any more.
-__kernel KERNEL void components_settle(
+${lanes.kernel(group_size)} components_settle(
     const uint n,
     __global uint *parent)                      // [n] in/out
 {

@@ -9,10 +9,8 @@ ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-
 // A key is the source above the target. `largest` gets the greatest id: keys are right if it fits.
-__kernel KERNEL void batch_keys(
+${group.kernel()} batch_keys(
     __global const uint *restrict src,          // [count]
     __global const uint *restrict dst,          // [count]
     const uint count,
@@ -44,7 +42,7 @@ __kernel KERNEL void batch_keys(
 }
 
 // The first of equal keys is wanted if its edge is there, or if it is not.
-__kernel KERNEL void batch_mark(
+${group.kernel()} batch_mark(
     __global const ulong *restrict keys,        // [count] ascending
     const uint count,
     const uint bits,
@@ -94,7 +92,7 @@ __kernel KERNEL void batch_mark(
 }
 
 // Where rows begin: `mask` gets the first key of each source, `places` all places.
-__kernel KERNEL void batch_targets(
+${group.kernel()} batch_targets(
     __global const ulong *restrict keys,        // [count] ascending
     const uint count,
     const uint bits,
@@ -108,7 +106,7 @@ __kernel KERNEL void batch_targets(
 }
 
 // Which of any edges are there.
-__kernel KERNEL void batch_has(
+${group.kernel()} batch_has(
     __global const uint *restrict src,          // [count]
     __global const uint *restrict dst,          // [count]
     const uint count,
@@ -136,7 +134,7 @@ __kernel KERNEL void batch_has(
 }
 
 // Values of edges that are there, at the places where they are.
-__kernel KERNEL void batch_write(
+${group.kernel()} batch_write(
     __global const uchar *restrict mask,        // [count] of keys
     __global const offset_t *restrict place,    // [count]
     __global const uint *restrict order,        // [count]
@@ -152,7 +150,7 @@ __kernel KERNEL void batch_write(
 }
 
 // One field of records that are made of several.
-__kernel KERNEL void batch_join(
+${group.kernel()} batch_join(
     __global const ${value} *restrict values,   // [count]
     const uint count,
     const uint stride,

@@ -4,6 +4,7 @@
 ## In scope      ROW(j), listed, fields, ordered; the functions of find.mako and /rows/units.mako
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="units" file="/rows/units.mako"/>
 
@@ -39,7 +40,7 @@ new_field${i}[target] = field${i}[source];
 
 <%def name="kernels()">\
 // Entries of rows as they are, to make room for those of the batch or to close up over them.
-__kernel KERNEL void rows_move(
+${group.kernel()} rows_move(
 ${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     __global const offset_t *restrict new_pointer,  // [n]
@@ -70,7 +71,7 @@ ${entries()}\
 }
 
 // Entries of the batch, to their rows.
-__kernel KERNEL void rows_join(
+${group.kernel()} rows_join(
     __global const ulong *restrict keys,        // [given] ascending
     const uint given,
     const uint bits,
@@ -107,7 +108,7 @@ __kernel KERNEL void rows_join(
 }
 
 // Which entries of rows a batch names: which keys are there, and where; and which entries are not named.
-__kernel KERNEL void rows_find(
+${group.kernel()} rows_find(
 ${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict indices,
@@ -136,7 +137,7 @@ ${entries()}\
 }
 
 // Which entries have neither end among the dead vertices.
-__kernel KERNEL void rows_alive(
+${group.kernel()} rows_alive(
 ${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict indices,
@@ -159,7 +160,7 @@ ${entries()}\
 }
 
 // Entries that stay, in their order.
-__kernel KERNEL void rows_filter(
+${group.kernel()} rows_filter(
 ${entries()}\
     __global const offset_t *restrict kept,     // [total + 1] scanned
     __global const offset_t *restrict pointer,  // [n]
@@ -178,7 +179,7 @@ ${entries()}\
 }
 
 // Rows one after the other.
-__kernel KERNEL void rows_pack(
+${group.kernel()} rows_pack(
 ${entries()}\
     __global const offset_t *restrict pointer,  // [n]
     ${fields_in()}\

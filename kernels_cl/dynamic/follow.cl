@@ -8,7 +8,6 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define SOURCE(key) ((uint)((key) >> bits))
 #define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 #define KEY(u, v) ((ulong)(u) << bits | (v))
@@ -36,7 +35,7 @@ atom_add(&vertices[${x}], 1ul);
 // With the rows of the graph without the batch (apart), each is found once, at its edges of the batch in
 // the order of their ends, whether it has one, two or three of them. With the rows of the graph that has
 // the batch, sums of common neighbours are given from which the host works the number out.
-__kernel KERNEL void follow_triangles(
+${group.kernel()} follow_triangles(
     __global const ulong *restrict keys,        // [count] ascending, of both directions
     const uint count,
     const uint bits,
@@ -108,7 +107,7 @@ __kernel KERNEL void follow_triangles(
 
 % if per_vertex:
 // Counts of vertices plus or minus those of a batch.
-__kernel KERNEL void follow_sum(
+${group.kernel()} follow_sum(
     __global const ulong *restrict before,      // [known]
     const uint known,
     __global const ulong *restrict change,      // [n]
@@ -124,7 +123,7 @@ __kernel KERNEL void follow_sum(
 % endif
 
 // Edges of a batch that shorten a way: the first round.
-__kernel KERNEL void follow_shorten(
+${group.kernel()} follow_shorten(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,
@@ -142,7 +141,7 @@ __kernel KERNEL void follow_shorten(
 }
 
 // Further rounds: edges of vertices that have come nearer.
-__kernel KERNEL void follow_spread(
+${group.kernel()} follow_spread(
     __global const offset_t *restrict pointer,  // [n]
     __global const uint *restrict used,         // [n]
     __global const uint *restrict indices,
@@ -169,7 +168,7 @@ __kernel KERNEL void follow_spread(
 }
 
 // Whether a batch that leaves may have held a shortest way: an edge to a vertex one hop farther.
-__kernel KERNEL void follow_loses(
+${group.kernel()} follow_loses(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,

@@ -16,7 +16,6 @@ ${find.functions()}
 ${classes.functions()}
 ${units.functions()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define NOWHERE (~(offset_t)0)
 #define ROW(j) ${"rows[j]" if listed else "(j)"}
 <%
@@ -24,7 +23,7 @@ ${units.functions()}
 %>\
 
 // Where the keys of each row begin.
-__kernel KERNEL void rows_first(
+${group.kernel()} rows_first(
     __global const ulong *restrict keys,        // [given] ascending
     const uint given,
     const uint bits,
@@ -36,7 +35,7 @@ __kernel KERNEL void rows_first(
     </%share:each_item>
 }
 
-__kernel KERNEL void rows_list(
+${group.kernel()} rows_list(
     __global const ulong *restrict keys,        // [given] ascending
     const uint given,
     const uint bits,
@@ -51,7 +50,7 @@ __kernel KERNEL void rows_list(
 }
 
 // Lengths of rows, to be scanned.
-__kernel KERNEL void rows_lengths(
+${group.kernel()} rows_lengths(
     ${row_list}
     const uint count,
     __global const uint *restrict used,         // [n]
@@ -63,7 +62,7 @@ __kernel KERNEL void rows_lengths(
 }
 
 // Lengths after the batch.
-__kernel KERNEL void rows_grow(
+${group.kernel()} rows_grow(
     ${row_list}
     const uint count,
     __global const uint *restrict used,         // [n]
@@ -78,7 +77,7 @@ __kernel KERNEL void rows_grow(
 }
 
 // The same where entries are kept one by one.
-__kernel KERNEL void rows_shrink(
+${group.kernel()} rows_shrink(
     const uint count,
     __global const offset_t *restrict sums,     // [count + 1]
     __global const offset_t *restrict kept,     // [entries + 1] scanned
@@ -90,7 +89,7 @@ __kernel KERNEL void rows_shrink(
 }
 
 // Size classes, 0 of rows without a block, to be sorted by.
-__kernel KERNEL void rows_classes(
+${group.kernel()} rows_classes(
     __global const uint *restrict lengths,      // [count]
     const uint count,
     const uint least,                           // entries of the smallest block
@@ -106,7 +105,7 @@ __kernel KERNEL void rows_classes(
 }
 
 // Blocks in the order of classes.
-__kernel KERNEL void rows_place(
+${group.kernel()} rows_place(
     __global const uint *restrict classes,      // [count] ascending
     __global const uint *restrict vertices,     // [count] in that order
     const uint count,
@@ -129,7 +128,7 @@ __kernel KERNEL void rows_place(
 }
 
 // Vertices as they are, and new ones without entries.
-__kernel KERNEL void rows_copy(
+${group.kernel()} rows_copy(
     __global const offset_t *restrict pointer,  // [known]
     __global const uint *restrict used,         // [known]
     const uint known,
@@ -145,7 +144,7 @@ __kernel KERNEL void rows_copy(
 
 % if listed:
 // What the host needs to know of rows to move them.
-__kernel KERNEL void rows_places(
+${group.kernel()} rows_places(
     __global const uint *restrict rows,         // [count]
     const uint count,
     __global const offset_t *restrict pointer,  // [n]
@@ -156,7 +155,7 @@ __kernel KERNEL void rows_places(
     </%share:each_item>
 }
 
-__kernel KERNEL void rows_set(
+${group.kernel()} rows_set(
     __global const uint *restrict rows,         // [count]
     const uint count,
     __global const offset_t *restrict places,   // [count]

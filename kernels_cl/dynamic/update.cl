@@ -52,8 +52,7 @@ ${find.functions()}
 ${classes.functions()}
 ${box_of.functions()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void update_rows(
+${lanes.kernel(group_size)} update_rows(
     const uint what,                            // bits 0 to 3: which of the four stages; JOINS; ODD
     const uint spin_limit,                      // polls before the barrier gives up
     volatile __global uint *control,            // counts of this batch and of the next; the barrier's words

@@ -9,8 +9,7 @@ ${group.declarations()}
 typedef ${weight} weight_t;
 typedef ${real} real_t;
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void weights_extent(
+${group.kernel()} weights_extent(
     __global const offset_t *restrict indptr,
 ${rows.lengths()}\
     __global const weight_t *restrict weights,

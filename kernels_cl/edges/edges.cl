@@ -8,12 +8,11 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${find.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define SOURCE(key) ((uint)((key) >> bits))
 #define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 
 // A key is the source above the target; those of the reverses follow all others.
-__kernel KERNEL void edges_keys(
+${group.kernel()} edges_keys(
     __global const uint *restrict src,          // [count]
     __global const uint *restrict dst,          // [count]
     const uint count,
@@ -39,7 +38,7 @@ __kernel KERNEL void edges_keys(
 }
 
 // Whether two sorted lists differ.
-__kernel KERNEL void edges_differ(
+${group.kernel()} edges_differ(
     __global const ulong *restrict a,           // [count]
     __global const ulong *restrict b,           // [count]
     const uint count,
@@ -50,7 +49,7 @@ __kernel KERNEL void edges_differ(
     </%share:each_item>
 }
 
-__kernel KERNEL void edges_mark(
+${group.kernel()} edges_mark(
     __global const ulong *restrict keys,        // [count] ascending
 % if carried:
     __global const uint *restrict order,        // [count]
@@ -84,7 +83,7 @@ __kernel KERNEL void edges_mark(
     </%share:each_item>
 }
 
-__kernel KERNEL void edges_rows(
+${group.kernel()} edges_rows(
     __global const ulong *restrict keys,        // [m] ascending
     const uint m,
     const uint bits,
@@ -96,7 +95,7 @@ __kernel KERNEL void edges_rows(
     </%share:each_item>
 }
 
-__kernel KERNEL void edges_targets(
+${group.kernel()} edges_targets(
     __global const ulong *restrict keys,        // [m] ascending
     const uint m,
     const uint bits,
@@ -109,7 +108,7 @@ __kernel KERNEL void edges_targets(
 
 % if carried:
 // The weight of each edge that stays, or the least of those of its equals.
-__kernel KERNEL void edges_weights(
+${group.kernel()} edges_weights(
     __global const ulong *restrict keys,        // [count] ascending, all
     __global const uint *restrict order,        // [count]
     const uint count,

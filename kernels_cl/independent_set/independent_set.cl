@@ -18,7 +18,6 @@ ${memory.vocabulary()}
 ${mix.vocabulary()}
 
 typedef ${"ulong" if wide_offsets else "uint"} offset_t;
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define OUT 0u
 #define IN 255u
 #define LONG_ROW ${long_row}u
@@ -50,7 +49,7 @@ static inline uint let_pass(
     return count;
 }
 
-__kernel KERNEL void independent_begin(
+${lanes.kernel(group_size)} independent_begin(
     __global const offset_t *restrict indptr,   // [n + 1]
     const uint n,
     const uint mean,                            // neighbours of a vertex, from 1 on
@@ -62,7 +61,7 @@ __kernel KERNEL void independent_begin(
     </%share:each_item>
 }
 
-__kernel KERNEL void independent_round(
+${lanes.kernel(group_size)} independent_round(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     const uint n,

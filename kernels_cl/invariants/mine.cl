@@ -19,7 +19,6 @@ ${memory.vocabulary()}
 ${conditions.vocabulary(family.kind, width)}
 #define AS_TRUTHS(x) as_int${width}(x)
 ${expression.vocabulary(family.kind, tolerance)}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define ENTRY(e) (((const __global uint4 *)failed)[(count + 3) / 4 + (e)])
 <%! POINTERS = ("first", "second", "third") %>
 
@@ -37,7 +36,7 @@ const __global VALUES *restrict ${name} = rows + entry.${component} * stride;
 
 // A work-group for each segment of an entry's rows: it votes after 1, 1, 2, 4, ... vectors of each
 // work-item, and leaves when everything wanted has failed, by its own account or another group's.
-__kernel KERNEL void mine_entries(
+${lanes.kernel(group_size)} mine_entries(
     __global const VALUES *restrict rows,       // [variables, stride]
     const ulong stride,
     const ulong from,                           // vectors of a row: those from here
@@ -73,7 +72,7 @@ __kernel KERNEL void mine_entries(
 
 // A work-group for each slice of the trace: every tuple is tried on it before the next slice, so that
 // the nearest cache or registers have the rows that tuples share.
-__kernel KERNEL void mine_tiles(
+${lanes.kernel(group_size)} mine_tiles(
     __global const VALUES *restrict rows,       // [variables, stride]
     const ulong stride,
     const ulong from,                           // vectors of a row: those from here

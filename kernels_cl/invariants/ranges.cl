@@ -12,8 +12,7 @@ ${group.named("max", "float")}
 ${group.named("or", "uint")}
 ${conditions.vocabulary("numeric", width)}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void mine_ranges(
+${lanes.kernel(group_size)} mine_ranges(
     __global const VALUES *restrict rows,       // [variables, stride]
     const ulong stride,
     const ulong from,                           // vectors of a row: those from here

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="row_bits" file="/multi_search/ms_bfs_rows.mako"/>
 // Breadth-first searches from many sources in one pass over the edges: every vertex has a row of bits,
@@ -13,9 +12,7 @@
 // Races: a long row is gathered in parts, by several SIMD groups, which claim what they found in
 // `seen` and `next` by atomics. One that already sees another's claim leaves it out, as it may.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 
 ${row_bits.declarations()}
 #define ROW_LANES ${min(config.row_words, config.lanes)}u
@@ -31,8 +28,7 @@ for (uint p = 0; p < LANE_WORDS; ++p) {
 </%def>
 
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void ms_bfs_gather(
+${group.kernel()} ms_bfs_gather(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
     __global const uint *restrict in_indices,       // [m]
     const uint parts,

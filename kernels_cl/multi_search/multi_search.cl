@@ -35,8 +35,7 @@ ${lane_scan.functions("back_sum", problem.sum_type, "0", "a + b")}
 
 ${snippets.declarations()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void multi_search(
+${group.kernel()} multi_search(
     __global const offset_t *restrict indptr,       // [n + 1]
 ${rows.lengths()}\
     __global const uint *restrict indices,          // [m]

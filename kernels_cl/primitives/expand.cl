@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="find" file="/balance/shared/find.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
@@ -8,9 +7,7 @@
 //
 // Races: none; a unit is written by whoever it was given to, and the test of this file is that this
 // is exactly one work-item. Counters are atomic.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 #define entry_t uint
 #define ENTRY_VERTEX(entry_) (entry_)
 #define ENTRY_BEGIN(entry_) ${items.module.prefix_at(config, "", "entry_")}
@@ -49,8 +46,7 @@ if (active${k}) {
 % endif
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void expand(
+${group.kernel()} expand(
     OFFSETS indptr,                             // [items + 1] exclusive prefix sums of the sizes
     const uint items,
     const uint resident_items,                  // work-items that the device holds at once
@@ -71,17 +67,12 @@ void expand(
     struct { uint members; } now;
     now.members = (uint)get_num_groups(0);
     const uint tile_size = ${config.tile}u;
-    <%advance:each_edge queue="" count="items">
-    <%def name="visit(count)">
-        ${write(count)}
-    </%def>
-    </%advance:each_edge>
+    ${advance.each_edge("", "items", write)}
 }
 
 % if config.balance.name in ("two_phase", "multi_phase"):
 // Where each chunk begins: one search a chunk, by a work-item each or by all lanes of a SIMD group.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void expand_partition(
+${group.kernel()} expand_partition(
     OFFSETS indptr,                             // [items + 1]
     const uint items,
     const uint chunks,
@@ -116,8 +107,7 @@ void expand_partition(
 
 % if config.tiles:
 // The units of large items, a tile to a work-group at a time.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void expand_tiles(
+${group.kernel()} expand_tiles(
     OFFSETS indptr,                             // [items + 1]
     const uint tile_units,
     __global const uint2 *restrict tiles,       // [tiles]

@@ -7,7 +7,7 @@
 
 <%def name="kernel()">\
 // Add up an iteration, and see which columns have converged. One work-group.
-__kernel KERNEL void power_decide(
+${lanes.kernel(shares["group_size"])} power_decide(
     const uint groups,
     const real_t tolerance,
 % if affine and dangling:

@@ -9,7 +9,7 @@
 
 <%def name="kernels()">\
 // Squares of what the product left.
-__kernel KERNEL void power_length(
+${lanes.kernel(shares["group_size"])} power_length(
     const uint n,
     __global const uint *restrict state,        // [1]
     __global const real_t *restrict x,          // [n]
@@ -28,7 +28,7 @@ __kernel KERNEL void power_length(
 }
 
 // Bring it to length 1, and find by how much each entry changed.
-__kernel KERNEL void power_scale(
+${lanes.kernel(shares["group_size"])} power_scale(
     const uint n,
     __global const uint *restrict state,        // [1]
     __global const real_t *restrict squares,    // [groups]

@@ -7,9 +7,8 @@ ${lanes.vocabulary()}
 
 typedef uint offset_t;
 ${units.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 
-__kernel KERNEL void place_name(
+${lanes.kernel(group_size)} place_name(
     __global const uint *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,      // [m]
     __global const uint *restrict places,       // [n]
@@ -23,7 +22,7 @@ __kernel KERNEL void place_name(
     </%units:each_unit>
 }
 
-__kernel KERNEL void place_keep(
+${lanes.kernel(group_size)} place_keep(
     const uint m,
     const uint bits,
     __global const ulong *restrict words,       // [m]

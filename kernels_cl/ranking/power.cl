@@ -30,7 +30,6 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 typedef ${real} real_t;
 #define COLUMNS ${shares["columns"]}u
 #define GROUP ${shares["group_size"]}u
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${shares["group_size"]}, 1, 1)))
 // Of each column: iterations done, or one more than them with the sign set once it has converged.
 #define CONVERGED 0x80000000u
 #define AT(row, c) ((size_t)(row) * COLUMNS + (c))
@@ -79,7 +78,7 @@ static inline int all_converged(__global const uint *restrict state) {
 
 % for entry, pieced in (("power_pull", False), ("power_pull_pieces", True)):
 % if not pieced or shares["pieced"]:
-__kernel KERNEL void ${entry}(
+${lanes.kernel(shares["group_size"])} ${entry}(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
 % if weighted:

@@ -23,8 +23,7 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 % endfor
 
 // Forget whatever an earlier step noted about vertices without a component.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void scc_forget(
+${lanes.kernel(group_size)} scc_forget(
     __global uint *component,               // [n] in/out
     const uint n,
     const uint keep,                        // 0 for a search of the whole graph

@@ -1,6 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -53,10 +51,7 @@
 // one lane, and read by others only to follow a chain of contractions, which both its old and its new
 // value belong to. TRIM stores halves of words of `region`, all of them the same value in a stage.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${clock.vocabulary()}
-${group.declarations()}
+${group.words(clocked=True)}
 ${queue.declarations()}
 ${stage.declarations()}
 
@@ -70,8 +65,7 @@ ${repetitions.constants()}\
 
 ${signatures.functions()}
 ${relay.functions()}
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_resolve(
+${group.kernel()} scc_resolve(
     const uint n,
     __global uint *component)                       // [n] in/out
 {
@@ -80,8 +74,7 @@ void scc_resolve(
     </%share:each_item>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_signatures(
+${group.kernel()} scc_signatures(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {
@@ -93,20 +86,12 @@ ${stage.parameters()}\
     const uint queue_capacity = m;
     const uint my_modes = ${' | '.join(f'1u << {name}' for name in rendered)};
     const stage_t first_stage = stage_first(PREPARE);
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${run_stage()}
-    </%def>
-    <%def name="decide()">
-        ${repetitions.next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${record.settle("now.relay && now.linked ? RELAY_TURNS(now.vain) : now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
-    </%def>
-    <%def name="by_one_group()">
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", run_stage, repetitions.next_stage, settle)}
 }
+
+<%def name="settle()">
+${record.settle("now.relay && now.linked ? RELAY_TURNS(now.vain) : now.length", "now.relay ? 1u << 8 | (now.linked ? PROPAGATE : LIST) : now.mode", "given_up")}
+</%def>
 
 <%def name="run_stage()">
     __global uint2 *const edges_from = now.queue ? edges_odd : edges_even;

@@ -97,15 +97,7 @@
     % if "FOLLOW" in rendered:
     if (now.mode == FOLLOW) {
         const uint tile_size = ${config.push_tile}u;
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="visit(count)">
-            % for k in range(count):
-            const int reached${k} = active${k} && may_reach(packed, component, packed[u${k}], u${k}, v${k}, bit, coloring) &&
-                                    !(atomic_or(&packed[v${k}], bit) & bit);
-            ${queue.push(f"reached{k}", f"v{k}", "queue_to")}
-            % endfor
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("queue_from", "now.length", follow)}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
@@ -129,4 +121,12 @@
     if (now.mode != SEED && now.mode != FOLLOW) {
         ${queue.end_count("found_count")}
     }
+</%def>
+
+<%def name="follow(count)">
+% for k in range(count):
+const int reached${k} = active${k} && may_reach(packed, component, packed[u${k}], u${k}, v${k}, bit, coloring) &&
+                        !(atomic_or(&packed[v${k}], bit) & bit);
+${queue.push(f"reached{k}", f"v{k}", "queue_to")}
+% endfor
 </%def>

@@ -1,6 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -28,10 +26,7 @@
 // words that others write in the same stage: a vertex that is seen eliminated only makes trimming
 // faster, a colour that is seen old is passed on in the next round, which the change brings about.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${clock.vocabulary()}
-${group.declarations()}
+${group.words(clocked=True)}
 ${queue.declarations()}
 ${stage.declarations()}
 
@@ -49,8 +44,7 @@ ${stage.constants(stages, "u")}\
 #define PHASE_COLOR 2u
 
 ${closures.functions()}
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_begin(
+${group.kernel()} scc_begin(
     const uint n,
     __global const uint *ranges,                    // [n], or one element
     const uint split,                               // whether `ranges` are given
@@ -66,8 +60,7 @@ void scc_begin(
     </%share:each_item>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void scc_steps(
+${group.kernel()} scc_steps(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {
@@ -81,20 +74,12 @@ ${stage.parameters()}\
     first_stage.phase = trim_limit ? PHASE_TRIM : pair_limit ? PHASE_PAIR : PHASE_COLOR;
     first_stage.iteration = trim_limit ? 0u : pair_first;
     first_stage.live = n;
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${working.stage()}
-    </%def>
-    <%def name="decide()">
-        ${next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.phase << 8", "next.live")}
-    </%def>
-    <%def name="by_one_group()">
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", working.stage, next_stage, settle)}
 }
+
+<%def name="settle()">
+${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.phase << 8", "next.live")}
+</%def>
 
 ## By one work-item: what follows a stage that found `queued`.
 <%def name="next_stage()">

@@ -6,10 +6,9 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${intersect.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define INTERSECT_STEP()
 
-__kernel KERNEL void pairs_common(
+${group.kernel()} pairs_common(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m] ascending in each row
     __global const uint *restrict sources,        // [count]

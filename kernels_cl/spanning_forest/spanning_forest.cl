@@ -28,7 +28,6 @@ ${memory.vocabulary()}
 
 typedef uint offset_t;
 ${units.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 #define NO_BID (~0ul)
 #define BID(entry) upsample((entry).z, (entry).w)
 #define KEY(e) ${"(e)" if unweighted else "keys[e]"}
@@ -52,7 +51,7 @@ static inline void offer_place(volatile __global ulong *bids, const uint root, c
 % endif
 
 // Before a band: every vertex knows its root, and no bids are left.
-__kernel KERNEL void forest_begin(
+${lanes.kernel(group_size)} forest_begin(
     const uint n,
     const uint first,                           // whether nothing has been joined yet
     __global uint *parent,                      // [n] in/out
@@ -66,7 +65,7 @@ __kernel KERNEL void forest_begin(
 }
 
 // The first round of a band: what is to be on the list is found in the graph.
-__kernel KERNEL void forest_collect(
+${lanes.kernel(group_size)} forest_collect(
     __global const uint *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,      // [m]
     ${types}
@@ -107,7 +106,7 @@ __kernel KERNEL void forest_collect(
 }
 
 // Another round: the edges of the last one that still join two trees.
-__kernel KERNEL void forest_offer(
+${lanes.kernel(group_size)} forest_offer(
     __global const uint4 *restrict edges,       // [capacity]
     const uint round,
     const uint capacity,
@@ -140,7 +139,7 @@ __kernel KERNEL void forest_offer(
 % if not packed:
 
 // Among the edges whose key is the least of a root, their places.
-__kernel KERNEL void forest_settle(
+${lanes.kernel(group_size)} forest_settle(
     __global const uint4 *restrict edges,       // [capacity]
     const uint round,
     const uint capacity,
@@ -160,7 +159,7 @@ __kernel KERNEL void forest_settle(
 % endif
 
 // Join by the edges that are the least of a root.
-__kernel KERNEL void forest_join(
+${lanes.kernel(group_size)} forest_join(
     __global const uint4 *restrict edges,       // [capacity]
     const uint round,
     const uint capacity,

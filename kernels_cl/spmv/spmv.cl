@@ -10,7 +10,6 @@
 ${lanes.vocabulary()}
 ${group.declarations()}
 ${access.functions(layout)}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define TILE ${tile}u
 #define LONG_ROW ${LONG_ROW}u
 typedef ${value} value_t;
@@ -33,7 +32,7 @@ LANE_FUNCTION value_t tile_sum(LANE_PARAMS value_t sum) {
 }
 
 // Rows that are long: a flag for each.
-__kernel KERNEL void spmv_long(
+${group.kernel()} spmv_long(
 ${access.params(layout)}\
     const uint n,
     __global uchar *restrict mask,              // [n] out
@@ -45,7 +44,7 @@ ${access.params(layout)}\
     </%share:each_item>
 }
 
-__kernel KERNEL void spmv_rows(
+${group.kernel()} spmv_rows(
 ${access.params(layout)}\
     __global const uint *restrict targets,
 % if weighted:
@@ -105,7 +104,7 @@ ${access.params(layout)}\
 % endif
 }
 
-__kernel KERNEL void spmv_long_rows(
+${group.kernel()} spmv_long_rows(
 ${access.params(layout)}\
     __global const uint *restrict targets,
 % if weighted:

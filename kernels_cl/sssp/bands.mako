@@ -26,6 +26,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/band_rows.mako"/>
@@ -152,17 +153,7 @@ if (asked && lightest > (key_t)CONTROL_ULONG(HIGH)) CONTROL_ULONG(HIGH) = key_ra
 </%def>
 
 <%def name="collect(improved, word)">
-{
-    const lanemask_t finding = lane_ballot(${improved});
-    if (finding) {
-        if (${improved}) found_here[found + lanemask_count(finding & lane_mask_lt())] = ${word};
-        found += lanemask_count(finding);
-        if (found > ${AT_ONCE}u * LANES) {
-            lane_converge();
-            ${flush(f"{AT_ONCE}u * LANES")}
-        }
-    }
-}
+${collected.collect(improved, word, "found_here", "found", f"{AT_ONCE}u * LANES", lambda: flush(f"{AT_ONCE}u * LANES"))}
 </%def>
 
 <%def name="flush(count)">

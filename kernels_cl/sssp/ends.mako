@@ -157,20 +157,7 @@
 
 <%def name="over_frontier(visit_edges)">
     const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
-    <%advance:each_edge queue="queue_from" count="now.length">
-    <%def name="visit(count)">
-        ${visit_edges(count)}
-    </%def>
-    </%advance:each_edge>
-    % if config.hub_degree:
-    if (now.hubs) {
-        <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-        <%def name="visit(count)">
-            ${visit_edges(count)}
-        </%def>
-        </%advance:each_hub_edge>
-    }
-    % endif
+    ${advance.frontier_edges("queue_from", "hubs_from", visit_edges)}
 </%def>
 
 <%def name="tree_edges(count)">

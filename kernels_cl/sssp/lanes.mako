@@ -30,6 +30,10 @@ __local stage_t single_next;
     if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);
 </%def>
 
+<%def name="relax(count)">
+${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
+</%def>
+
 <%def name="work()">
     % if "relax" in stages:
     if (now.mode == RELAX) {
@@ -38,26 +42,14 @@ __local stage_t single_next;
         ${relaxing.begin()}
         ${far_state()}
         % if config.drift:
-        <%drift:each_edge queue_from="queue_from" queue_to="queue_to" count="now.length">
-        <%def name="visit(count)">
-            ${relaxing.visit_edges(count, drift.keep, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-        </%def>
-        </%drift:each_edge>
+        ${drift.each_edge("queue_from", "queue_to", "now.length", relax)}
         % else:
         const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="visit(count)">
-            ${relaxing.visit_edges(count, relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("queue_from", "now.length", relax)}
         % endif
         % if config.hub_degree:
         if (now.hubs) {
-            <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-            <%def name="visit(count)">
-                ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-            </%def>
-            </%advance:each_hub_edge>
+            ${advance.each_hub_edge("hubs_from", "now.hubs", relax)}
         }
         % endif
         % if "split" in all_stages:

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -21,9 +20,7 @@
 // Races: keys only ever decrease, by an atomic; whoever decreased one sets the bit after it. A key that
 // is read while it decreases is one that the vertex had, and the bit has it read again.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
@@ -40,14 +37,13 @@ typedef uint2 candidate_t;
 % else:
 #define WORD_ANDNOT(p, x) atomic_and(p, ~(x))
 % endif
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 
 static inline void decrease(__global key_t *best, __global word_t *changed, const uint v, const key_t to) {
     if (to < best[v] && to < ATOMIC_MIN_KEY((volatile __global key_t *)best + v, to))
         WORD_OR(&changed[v >> WORD_SHIFT], WORD_BIT(v));
 }
 
-__kernel KERNEL void sssp_parts_begin(
+${group.kernel()} sssp_parts_begin(
     const uint n,                                   // vertices of the graph
     const uint words,                               // of a bitmap of it
     const uint state_words,
@@ -77,7 +73,7 @@ __kernel KERNEL void sssp_parts_begin(
     % endfor
 </%def>
 
-__kernel KERNEL void sssp_parts_relax(
+${group.kernel()} sssp_parts_relax(
     __global const offset_t *restrict indptr,       // [vertices here + 1]
     __global const uint *restrict indices,          // [edges of this device]
     __global const weight_t *restrict weights,      // [edges of this device]
@@ -91,9 +87,7 @@ __kernel KERNEL void sssp_parts_relax(
 {
     ${lanes.setup()}
     ${advance.setup()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     now.length = state[NEXT + slot * SLOT_STRIDE];
     now.hubs = state[NEXT_HUBS + slot * SLOT_STRIDE];
     if (get_global_id(0) == 0) {
@@ -101,17 +95,9 @@ __kernel KERNEL void sssp_parts_relax(
     }
     uint tile_size = LANES;
     while (tile_size > 1 && now.length < (ulong)tile_size * GROUP_LANES * now.members) tile_size >>= 1;
-    <%advance:each_edge queue="frontier" count="now.length">
-    <%def name="visit(count)">
-        ${relax(count)}
-    </%def>
-    </%advance:each_edge>
+    ${advance.each_edge("frontier", "now.length", relax)}
     % if config.hub_degree:
-    <%advance:each_hub_edge hubs="hubs" count="now.hubs">
-    <%def name="visit(count)">
-        ${relax(count)}
-    </%def>
-    </%advance:each_hub_edge>
+    ${advance.each_hub_edge("hubs", "now.hubs", relax)}
     % endif
 }
 
@@ -123,7 +109,7 @@ const candidate_t ready = leaving;
 </%def>
 
 // What was decreased here and is another's goes to its owner's bin, with its length.
-__kernel KERNEL void sssp_parts_send(
+${group.kernel()} sssp_parts_send(
     const uint words,
     const uint first_word,
     const uint own_words,
@@ -139,9 +125,7 @@ __kernel KERNEL void sssp_parts_send(
     ${tiles.setup()}
     ${bins.setup()}
     ${bins.begin()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     <%gather:each_bit words="words" word="(w - first_word < own_words ? 0 : changed[w])">
         const candidate_t found = MAKE_CANDIDATE(v, active ? best[v] : KEY_NONE);
         ${bins.push("active", "found", owned)}
@@ -150,7 +134,7 @@ __kernel KERNEL void sssp_parts_send(
 }
 
 // After the bins are sent: others' bits are cleared, and what others found of this device's is taken.
-__kernel KERNEL void sssp_parts_absorb(
+${group.kernel()} sssp_parts_absorb(
     const uint words,
     const uint first_word,
     const uint own_words,
@@ -177,7 +161,7 @@ __kernel KERNEL void sssp_parts_absorb(
 }
 
 // The owned vertices that were decreased and are near become the frontier; the least of the others is reported.
-__kernel KERNEL void sssp_parts_collect(
+${group.kernel()} sssp_parts_collect(
     __global const offset_t *restrict indptr,       // [n + 1]
     __global const uint *restrict indices,
     const uint n,                                   // vertices of this device
@@ -195,9 +179,7 @@ __kernel KERNEL void sssp_parts_collect(
 {
     ${lanes.setup()}
     ${queue.setup()}
-    const uint member = (uint)get_group_id(0);
-    stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    now.members = (uint)get_num_groups(0);
+    ${stage.only()}
     % if config.group_size > config.lanes:
     group_barrier();   // counters of the group's own queue are cleared
     % endif

@@ -6,6 +6,7 @@
 
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
 <%namespace name="memory" file="/memory/memory.mako"/>
@@ -187,11 +188,7 @@ typedef weight_t edge_t;
 </%def>
 
 <%def name="reserve_settled(count, base)">
-uint ${base} = atomic_add(control_block + SETTLED, ${count});
-if (${base} + (${count}) > queue_capacity) {
-    state[OVERFLOWED] = 1;
-    ${base} = NO_SPACE;
-}
+${collected.counted(count, base, "control_block + SETTLED", "queue_capacity")}
 </%def>
 
 ## Edges of what the band has settled, of all lanes.

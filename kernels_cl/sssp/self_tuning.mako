@@ -21,6 +21,7 @@
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="relaxation" file="${context['bodies'].relaxation}"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
@@ -172,16 +173,5 @@ ${places(count, caller.body)}
 </%def>
 
 <%def name="append(kept, vertex, pile_, counter)">
-{
-    const lanemask_t adding = lane_ballot(${kept});
-    if (adding) {
-        uint base = 0;
-        if (lane_id() == 0) {
-            ${pile.reserve("lanemask_count(adding)", "reserved", counter)}
-            base = reserved;
-        }
-        base = lane_broadcast(base, 0);
-        if (${kept} && base != NO_SPACE) ${pile_}[base + lanemask_count(adding & lane_mask_lt())] = ${vertex};
-    }
-}
+${collected.append(kept, vertex, pile_, lambda count, base: pile.reserve(count, base, counter))}
 </%def>

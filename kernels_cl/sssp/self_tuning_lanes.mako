@@ -10,20 +10,7 @@
 <%def name="relax()">
     const uint tile_size = ${f"{config.push_tile}u" if config.distribution == "claimed" else "1u << now.tile"};
     ${relaxing.begin()}
-    <%advance:each_edge queue="queue_from" count="now.length">
-    <%def name="visit(count)">
-        ${relax_edges(count)}
-    </%def>
-    </%advance:each_edge>
-    % if config.hub_degree:
-    if (now.hubs) {
-        <%advance:each_hub_edge hubs="hubs_from" count="now.hubs">
-        <%def name="visit(count)">
-            ${relax_edges(count)}
-        </%def>
-        </%advance:each_hub_edge>
-    }
-    % endif
+    ${advance.frontier_edges("queue_from", "hubs_from", relax_edges)}
     ${relaxing.end()}
     ${queue.end_stage("queue_to", f"now.length <= {queue.module.DIRECT}u")}
 </%def>

@@ -1,6 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -24,10 +22,7 @@
 // Races: distances only ever decrease, each by an atomic minimum. A vertex of the frontier that
 // improves while it is expanded is queued again, so an old distance that was read does no harm.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${clock.vocabulary()}
-${group.declarations()}
+${group.words(clocked=True)}
 ${queue.declarations()}
 ${key.declarations()}
 ${keys_at.declarations()}
@@ -55,8 +50,7 @@ ${rows.edge_types()}
 ${deciding.declarations()}
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void sssp(
+${group.kernel()} sssp(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {
@@ -76,8 +70,10 @@ ${stage.parameters()}\
     % endif
     const uint my_modes = ${' | '.join(f'1u << {name.upper()}' for name in stages)};
     const stage_t first_stage = stage_first(FILL);
-    <%stage:run initial="first_stage">
-    <%def name="work()">
+    ${stage.run("first_stage", run_stage, deciding.decide, deciding.settle, near.by_one_group)}
+}
+
+<%def name="run_stage()">
         __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
         __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
         __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
@@ -90,15 +86,4 @@ ${stage.parameters()}\
         ${ends.begin()}
         ${near.work()}
         ${ends.end()}
-    </%def>
-    <%def name="decide()">
-        ${deciding.decide()}
-    </%def>
-    <%def name="settle()">
-        ${deciding.settle()}
-    </%def>
-    <%def name="by_one_group()">
-        ${near.by_one_group()}
-    </%def>
-    </%stage:run>
-}
+</%def>

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
@@ -13,11 +12,8 @@
 //
 // Races: none that shows. Bins fill in any order, and sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BINS ${len(config.bins)}u
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 % if config.counts:
@@ -45,7 +41,7 @@ static inline ulong drawn(const uint v) {
     return (ulong)((v + 0x9e3779b9u) * 0x85ebca6bu ^ v >> 16) << 32 | v;
 }
 
-__kernel KERNEL void triangles_cover(
+${group.kernel()} triangles_cover(
 ${signature.parameters(covering, last=True)}\
 {
     <%share:each_item count="n">
@@ -58,7 +54,7 @@ ${signature.parameters(covering, last=True)}\
 % endif
 
 // The edges of every bin: counted, or put in their places where `places` says where bins begin.
-__kernel KERNEL void triangles_bin(
+${group.kernel()} triangles_bin(
 ${signature.parameters(binning, last=True)}\
 {
     ${lanes.setup()}
@@ -90,7 +86,7 @@ ${signature.parameters(binning, last=True)}\
 }
 
 % for parts in config.parts:
-__kernel KERNEL void triangles_edges_${parts}(
+${group.kernel()} triangles_edges_${parts}(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}

@@ -5,12 +5,13 @@
 ## Local memory  WINDOW bits
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 
 <%def name="kernel()">\
 // The others, each by a work-group, which sorts by setting bits, a window of ranks at a time.
-__kernel KERNEL void orient_long_rows(
+${group.kernel()} orient_long_rows(
 ${signature.parameters(takes["long_rows"], last=True)}\
 {
     ${lanes.setup()}

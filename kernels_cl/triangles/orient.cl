@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
@@ -25,15 +24,12 @@
 // Race: ranks within a bucket go to whoever comes first, so they differ from run to run; what is
 // counted does not.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${intersect.functions()}
 % if config.packed:
 ${packed.declarations()}
 % endif
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
 #define SHORT_ROW ${SHORT_ROW}u          // rows of more edges are done by a work-group
 % if config.tiny:
@@ -52,7 +48,7 @@ ${packed.declarations()}
 
 % if "check" in takes:
 // Whether rows hold an edge to their own vertex or one edge twice; neither may be there.
-__kernel KERNEL void orient_check(
+${group.kernel()} orient_check(
 ${signature.parameters(takes["check"], last=True)}\
 {
     <%share:each_item count="n">
@@ -69,7 +65,7 @@ ${signature.parameters(takes["check"], last=True)}\
 % endif
 % if "by_id" in takes:
 // By id: rows are in order as they are.
-__kernel KERNEL void orient_by_id(
+${group.kernel()} orient_by_id(
 ${signature.parameters(takes["by_id"], last=True)}\
 {
     <%share:each_item count="n">
@@ -105,7 +101,7 @@ static inline uint vertex_of(
 // What was found of each edge, to both places where the graph stores it: each place looks its edge up
 // in the row of the greater rank, which is short. A SIMD group takes SPREAD places at a time and finds
 // the vertices they are of between those of its first and its last.
-__kernel KERNEL void orient_spread(
+${group.kernel()} orient_spread(
 ${signature.parameters(takes["spread"], last=True)}\
 {
     ${lanes.setup()}

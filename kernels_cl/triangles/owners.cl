@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
@@ -25,9 +24,7 @@
 // for memory most of the time, a SIMD group has several abreast, each with lanes and a table of its own.
 // No races: sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${units.declarations(config.unit)}
 ${intersect.functions()}
 ${abreast.declarations(config.abreast)}\
@@ -35,7 +32,6 @@ ${abreast.declarations(config.abreast)}\
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BITS ${config.bits}u
 #define WORDS (BITS / 32u)
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
@@ -51,7 +47,7 @@ ${sums.declarations(config.sum_bits)}\
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 #define NO_EDGE 0xffffffffu
 
-__kernel KERNEL void triangles_owners(
+${group.kernel()} triangles_owners(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
@@ -86,12 +82,7 @@ ${signature.parameters(arguments, last=True)}\
             const uint length = there ? its : 0u, from = 0u, to = there ? rows_above : 0u;
 % else:
         for (uint item = claim; item < claim_end; ++item) {
-            const int hub = item < hubs * pieces;
-            const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
-            const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
-            const uint length = outs[v], above = degrees[v] - length;
-            const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
-            if (length == 0u || from == to) continue;
+            ${sums.owner()}
 % endif
             const offset_t row = begins[v];
             __global const uint *const mine = rows + row;
@@ -196,8 +187,5 @@ ${signature.parameters(arguments, last=True)}\
             unit_barrier();
         }
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -1,9 +1,9 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="sums" file="/triangles/sums.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 // Triangles x < v < u, by rank, each at its middle vertex v, the owner, from packed rows.
 //
@@ -20,14 +20,11 @@
 // of which knows whether its owner has anything to do. What such an owner has beyond the packed ranks it
 // marks in a small table of shared bits, and looks up what hits one.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${units.declarations(config.unit)}
 ${packed.declarations()}
 ${intersect.functions()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define RANKS ${config.ranks}u          // of the table: owners are less
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define STEPS ((DENSE / 128u + STREAM - 1u) / STREAM)  // units of bits that each of them compares
@@ -51,7 +48,7 @@ ${intersect.functions()}
 #define UNMARK(x) table[(x) >> 5] = 0u
 % endif
 
-__kernel KERNEL void triangles_packed_${"beyond" if config.beyond else config.table}(
+${group.kernel()} triangles_packed_${"beyond" if config.beyond else config.table}(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
@@ -88,12 +85,7 @@ ${signature.parameters(arguments, last=True)}\
         const uint length = lane_shuffle(my_length, owner);
         const uint from = 0u, to = lane_shuffle(my_degree, owner) - length;
 % else:
-        const int hub = item < hubs * pieces;
-        const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
-        const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
-        const uint length = outs[v], above = degrees[v] - length;
-        const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
-        if (length == 0u || from == to) continue;
+        ${sums.owner()}
         {
 % endif
         const uint2 head = heads[v];
@@ -181,8 +173,5 @@ ${signature.parameters(arguments, last=True)}\
 % endif
         }
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="units" file="/grid/units.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
@@ -33,13 +32,10 @@ added = 0u;
 //
 // Work is claimed from a counter, greatest hubs first; no races: sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${units.declarations("group")}
 ${packed.declarations()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define WORDS ((PACKED_RANKS + 1u) / 32u)
 #define STREAM ${config.stream}u        // work-items that walk one row side by side
 #define ROWS (LANES / STREAM)           // that a SIMD group walks at a time
@@ -49,7 +45,7 @@ ${packed.declarations()}
 ${columns.declarations(planes=config.planes)}
 ${sums.declarations(config.sum_bits)}\
 
-__kernel KERNEL void triangles_packed_vertices(
+${group.kernel()} triangles_packed_vertices(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
@@ -74,12 +70,7 @@ ${signature.parameters(arguments, last=True)}\
             }
         }
         if (item >= items) break;
-        const int hub = item < hubs * pieces;
-        const uint v = first + (hub ? item / pieces : item - hubs * (pieces - 1u));
-        const uint piece = hub ? item % pieces : 0u, of = hub ? pieces : 1u;
-        const uint length = outs[v], above = degrees[v] - length;
-        const uint from = (uint)((ulong)above * piece / of), to = (uint)((ulong)above * (piece + 1u) / of);
-        if (length == 0u || from == to) continue;
+        ${sums.owner()}
         __global const uint *const row = rows + begins[v];
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) {
             const uint x = row[k];
@@ -175,8 +166,5 @@ ${signature.parameters(arguments, last=True)}\
         unit_barrier();
         for (uint k = UNIT_ITEM; k < length; k += UNIT_ITEMS) table[row[k] >> 5] = 0u;
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

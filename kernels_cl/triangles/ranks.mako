@@ -3,10 +3,11 @@
 ##
 ## bucket()      uint bucket_of(uint): exact below 2,048, then 128 to an octave
 ## kernels()     bucket(), orient_histogram, orient_starts (one group), orient_rank
-## In scope      takes: what each kernel takes; BUCKETS, KERNEL
+## In scope      takes: what each kernel takes; BUCKETS
 ## Race          ranks within a bucket go to whoever comes first
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 
@@ -21,7 +22,7 @@ static inline uint bucket_of(const uint degree) {
 <%def name="kernels()">\
 ${bucket()}\
 
-__kernel KERNEL void orient_histogram(
+${group.kernel()} orient_histogram(
 ${signature.parameters(takes["histogram"], last=True)}\
 {
     __local uint mine[BUCKETS];
@@ -37,7 +38,7 @@ ${signature.parameters(takes["histogram"], last=True)}\
 }
 
 // Where each bucket begins, the greatest degree first. One group, whose SIMD groups have a stretch each.
-__kernel KERNEL void orient_starts(
+${group.kernel()} orient_starts(
 ${signature.parameters(takes["starts"], last=True)}\
 {
     ${lanes.setup()}
@@ -62,7 +63,7 @@ ${signature.parameters(takes["starts"], last=True)}\
 }
 
 // `long_rows` gets the number of rows with more than SHORT_ROW edges: the first so many ranks.
-__kernel KERNEL void orient_rank(
+${group.kernel()} orient_rank(
 ${signature.parameters(takes["rank"], last=True)}\
 {
     __local uint mine[BUCKETS];

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="table" file="/intersect/table.mako"/>
@@ -11,9 +10,7 @@
 //
 // Races: none that shows; sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 #define INTERSECT_STEP()
 ${intersect.functions()}
 ${intersect.block_functions("offset_t")}
@@ -25,8 +22,7 @@ ${table.functions(config.slots)}
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void triangles_row_tables(
+${group.kernel()} triangles_row_tables(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
@@ -91,8 +87,5 @@ ${signature.parameters(arguments, last=True)}\
         if (of_u) SUM_ADD(found, u, of_u);
 % endif
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
 <%namespace name="sides" file="/triangles/sides.mako"/>
@@ -22,9 +21,7 @@
 //
 // Races: none that shows; sums are integers.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 #define INTERSECT_STEP()
 ${intersect.functions()}
 ${intersect.block_functions("offset_t")}
@@ -45,8 +42,7 @@ ${intersect.block_functions("offset_t")}
 ${sums.declarations(config.sum_bits)}\
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void triangles_rows(
+${group.kernel()} triangles_rows(
 ${signature.parameters(arguments, last=True)}\
 {
     ${lanes.setup()}
@@ -170,8 +166,5 @@ ${signature.parameters(arguments, last=True)}\
 % endif
 % endif
     }
-    lane_converge();
-    total = lane_reduce_add_ulong(total);
-    const uint sum = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    if (lane_id() == 0u) partial[sum] = total + (anew ? 0ul : partial[sum]);
+    ${sums.leave()}
 }

@@ -5,13 +5,14 @@
 ##               of the longest rows that are left to others
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 
 <%def name="kernel()">\
 // Rows of at most SHORT_ROW edges, each by a SIMD group, which sorts by counting smaller ones. Of a few
 // rows at a time a lane each knows where it lies and what there was in it.
-__kernel KERNEL void orient_short_rows(
+${group.kernel()} orient_short_rows(
 ${signature.parameters(takes["short_rows"], last=True)}\
 {
     ${lanes.setup()}

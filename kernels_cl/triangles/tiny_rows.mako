@@ -4,11 +4,12 @@
 ## In scope      takes: what each kernel takes; config.packed: whether rows are packed too
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 
 <%def name="kernel()">\
-__kernel KERNEL void orient_tiny_rows(
+${group.kernel()} orient_tiny_rows(
 ${signature.parameters(takes["tiny_rows"], last=True)}\
 {
     ${lanes.setup()}

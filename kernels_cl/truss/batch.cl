@@ -14,12 +14,11 @@ ${group.declarations()}
 ${find.functions()}
 ${units.functions()}
 ${maintain.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define SOURCE(key) ((uint)((key) >> bits))
 #define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 
 // Lengths of rows, to be scanned.
-__kernel KERNEL void batch_rows(
+${group.kernel()} batch_rows(
     __global const uint *restrict used,         // [n]
     const uint n,
     __global offset_t *restrict sums)           // [n + 1] out, the last 0
@@ -31,7 +30,7 @@ __kernel KERNEL void batch_rows(
 
 // For each edge of a batch, in one of its directions, the length of its shorter row, to be scanned; and
 // their sum, which may be too much for that.
-__kernel KERNEL void batch_lengths(
+${group.kernel()} batch_lengths(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,
@@ -50,14 +49,12 @@ __kernel KERNEL void batch_lengths(
         sums[item] = length;
         lengths += length;
     </%share:each_item>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(pending, lengths);
+    ${lanes.add_up("lengths", "pending", wide=True)}
 }
 
 // The keys of edges that stay, 0 of others; whose row a place is in; no marks and no counts. And the
 // sum over all edges of the lengths of their shorter rows.
-__kernel KERNEL void batch_carry(
+${group.kernel()} batch_carry(
     __global const offset_t *restrict sums,     // [n + 1] of the rows as they are now
     const uint n,
     const offset_t total,
@@ -93,13 +90,11 @@ __kernel KERNEL void batch_carry(
         marks[place] = counts[place] = 0u;
         if (row < x) lengths += min(used[row], used[x]);
     </%units:each_unit>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(work, lengths);
+    ${lanes.add_up("lengths", "work", wide=True)}
 }
 
 // Edges that join, with the number that their ends' rows allow at most, on trial.
-__kernel KERNEL void batch_join(
+${group.kernel()} batch_join(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,
@@ -130,7 +125,7 @@ __kernel KERNEL void batch_join(
 
 // Edges that stay of triangles that a batch takes away, where the triangle was one of those that their
 // numbers need.
-__kernel KERNEL void batch_leave(
+${group.kernel()} batch_leave(
     __global const ulong *restrict keys,        // [count]
     const uint count,
     const uint bits,
@@ -171,13 +166,11 @@ __kernel KERNEL void batch_leave(
             }
         }
     </%units:each_unit>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(pending, lengths);
+    ${lanes.add_up("lengths", "pending", wide=True)}
 }
 
 // Numbers of stored edges, row after row, from keys by place.
-__kernel KERNEL void batch_pack(
+${group.kernel()} batch_pack(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,
@@ -193,7 +186,7 @@ __kernel KERNEL void batch_pack(
 
 // Keys by place, from the numbers of stored edges and when they were removed; and the sum over all
 // edges of the lengths of their shorter rows.
-__kernel KERNEL void batch_unpack(
+${group.kernel()} batch_unpack(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,
@@ -215,7 +208,5 @@ __kernel KERNEL void batch_unpack(
         const uint x = indices[place];
         if (row < x) lengths += min(used[row], used[x]);
     </%units:each_unit>
-    lane_converge();
-    lengths = lane_reduce_add_ulong(lengths);
-    if (lane_id() == 0u && lengths) atom_add(work, lengths);
+    ${lanes.add_up("lengths", "work", wide=True)}
 }

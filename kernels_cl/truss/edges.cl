@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
@@ -9,13 +8,10 @@
 //
 // No races: every edge is one lane's. Sums are integers, and such a graph's rows come in any order.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${intersect.functions()}
 ${ranks.bucket()}
 
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
 #define VERTEX(r) ${"vertices[r]" if config.renamed else "(r)"}
 
@@ -61,7 +57,7 @@ ${ranks.bucket()}
 #define COUNT_BUCKET(value_) do { if (value_) atomic_inc(&mine[bucket_of(value_)]); } while (0)
 
 // What was found by place in rows, by number.
-__kernel KERNEL void edges_gather(
+${group.kernel()} edges_gather(
 ${rows()}\
     __global const uint *restrict placed,       // [m] by place in rows
     __global uint *values)                      // [edges] out
@@ -73,7 +69,7 @@ ${rows()}\
 }
 
 // The same, and how many have each bucket.
-__kernel KERNEL void edges_gather_counted(
+${group.kernel()} edges_gather_counted(
 ${rows()}\
     __global uint *placed,                      // [m + BUCKETS] by place in rows; buckets in/out, 0 on entry
     __global uint *values,                      // [edges] out
@@ -90,7 +86,7 @@ ${rows()}\
 }
 
 // The other way; or the numbers themselves.
-__kernel KERNEL void edges_scatter(
+${group.kernel()} edges_scatter(
 ${rows()}\
     const uint themselves,                      // whether numbers are wanted
     __global const uint *restrict values,       // [edges]
@@ -103,7 +99,7 @@ ${rows()}\
 }
 
 // Both ends of each edge, and the sum of the lengths of the shorter of their rows.
-__kernel KERNEL void edges_ends(
+${group.kernel()} edges_ends(
 ${rows()}\
     __global const uint *restrict degrees,      // [n]
     __global const uint *restrict rows,         // [m]
@@ -121,13 +117,11 @@ ${rows()}\
     </%self:each_edge>
     for (uint u = (uint)get_global_id(0); u < n; u += (uint)get_global_size(0))
         lengths[VERTEX(u)] = degrees[u];
-    lane_converge();
-    sum = lane_reduce_add_ulong(sum);
-    if (lane_id() == 0u && sum) atom_add(total, sum);
+    ${lanes.add_up("sum", "total", wide=True)}
 }
 
 // How many edges have each bucket of values above 0.
-__kernel KERNEL void edges_histogram(
+${group.kernel()} edges_histogram(
     __global const uint *restrict values,       // [count]
     const uint count,
     __global uint *placed,                      // [m + BUCKETS]: buckets in/out, 0 on entry
@@ -141,7 +135,7 @@ __kernel KERNEL void edges_histogram(
 }
 
 // How many edges with values of at least `least` each vertex has.
-__kernel KERNEL void edges_tally(
+${group.kernel()} edges_tally(
 ${rows(values=True)}\
     __global uint *degrees)                     // [n] in/out, by vertex, 0 on entry
 {
@@ -156,7 +150,7 @@ ${rows(values=True)}\
 }
 
 // These edges at both ends, in any order.
-__kernel KERNEL void edges_keep(
+${group.kernel()} edges_keep(
 ${rows(values=True)}\
     __global uint *cursors,                     // [n] in/out: where the next neighbour of each goes
     __global uint *kept)                        // out
@@ -172,7 +166,7 @@ ${rows(values=True)}\
 }
 
 // Both places of edges with one value, where a larger graph stores them.
-__kernel KERNEL void edges_mark(
+${group.kernel()} edges_mark(
 ${rows()}\
     __global const uint *restrict rows,         // [m]
     __global const uint *restrict vertices,     // [n] by rank
@@ -195,7 +189,7 @@ ${rows()}\
 
 // Where each triangle is claimed: at its place in the shortest of the three lists that it is in, whichever
 // of its edges asks; of lists as short, in that of the least number.
-__kernel KERNEL void edges_claim(
+${group.kernel()} edges_claim(
     __global const uint *restrict lists,        // [edges + 1]
     __global const uint2 *restrict sides,       // [lists[edges]] the other two edges of each triangle
     const uint edges,

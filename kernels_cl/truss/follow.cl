@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -30,9 +29,7 @@
 // Races: in a stage numbers are either read or written, each by one lane. The numbers that a phase ends
 // with are the greatest there are: they are the same in every run, whatever the order.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${stage.declarations()}
 ${intersect.functions()}
 ${maintain.functions()}
@@ -51,8 +48,7 @@ typedef uint entry_t;
 // Which key both other edges of a triangle must have for it to be counted.
 #define AIM(entry_) (now.phase == FLOOD ? keys[entry_] : MAKE_KEY(now.phase == BISECT ? MIDDLE(entry_) : NUMBER(keys[entry_]), 0u))
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void truss_follow(
+${group.kernel()} truss_follow(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {
@@ -65,18 +61,7 @@ ${stage.parameters()}\
     first_stage.length = listed;
     first_stage.phase = first_phase;
     first_stage.stamp = 1u;
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${run_stage()}
-    </%def>
-    <%def name="decide()">
-        ${rounds.next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${rounds.keep()}
-    </%def>
-    <%def name="by_one_group()"></%def>
-    </%stage:run>
+    ${stage.run("first_stage", run_stage, rounds.next_stage, rounds.keep)}
 }
 
 ## Entries of a tile: as few as keep every SIMD group busy, and at most so many.
@@ -106,15 +91,7 @@ ${stage.parameters()}\
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
-        <%advance:each_edge queue="looked_at" count="now.length">
-        <%def name="visit(count)">
-            % for k in range(count):
-            const ulong aim${k} = active${k} ? AIM(u${k}) : 0ul;
-            ${maintain.pair(k, f"aim{k}")}
-            if (paired${k} && EFFECTIVE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
-            % endfor
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("looked_at", "now.length", count_pairs)}
     }
     % endif
     % if "LOWER" in rendered:
@@ -150,34 +127,7 @@ ${stage.parameters()}\
         const int rising = now.phase == FLOOD || now.phase == TOUCH;
         __global uint *const source = rising ? candidates + now.base : queue_to;
         __global uint *const target = now.phase == FLOOD ? queue_to : queue_to + now.length;
-        <%advance:each_edge queue="source" count="now.length">
-        <%def name="visit(count)">
-            % for k in range(count):
-            const ulong key${k} = active${k} ? keys[u${k}] : 0ul;
-            ${maintain.pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
-            int push_f${k} = 0, push_g${k} = 0;
-            if (paired${k}) {
-                const uint number = NUMBER(key${k}), f_number = NUMBER(of_f${k}), g_number = NUMBER(of_g${k});
-                if (now.phase == TOUCH) {
-                    push_f${k} = f_number <= min(number, g_number);
-                    push_g${k} = g_number && g_number <= min(number, f_number);
-                } else if (now.phase == FLOOD) {
-                    // Those that did not count on this one before.
-                    push_f${k} = f_number == number && !(of_f${k} & CANDIDATE) && ORDER(of_f${k}) > ORDER(key${k}) && EFFECTIVE(of_g${k}) >= of_f${k};
-                    push_g${k} = g_number == number && !(of_g${k} & CANDIDATE) && ORDER(of_g${k}) > ORDER(key${k}) && EFFECTIVE(of_f${k}) >= of_g${k};
-                } else {
-                    // Those that counted on the number that was given up, perhaps with another such.
-                    push_f${k} = f_number == number + 1u && g_number >= number && (now.phase == FALL || of_f${k} & CANDIDATE);
-                    push_g${k} = g_number == number + 1u && (now.phase == FALL || of_g${k} & CANDIDATE);
-                }
-            }
-            const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
-            const uint row_g${k} = active${k} ? sources[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
-            ${maintain.list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
-            ${maintain.list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
-            % endfor
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("source", "now.length", spread)}
         ${queue.end_stage("target", "0")}
     }
     % endif
@@ -225,4 +175,39 @@ ${stage.parameters()}\
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
+</%def>
+
+<%def name="count_pairs(count)">
+% for k in range(count):
+const ulong aim${k} = active${k} ? AIM(u${k}) : 0ul;
+${maintain.pair(k, f"aim{k}")}
+if (paired${k} && EFFECTIVE(of_g${k}) >= aim${k}) atomic_inc(&counts[u${k}]);
+% endfor
+</%def>
+
+<%def name="spread(count)">
+% for k in range(count):
+const ulong key${k} = active${k} ? keys[u${k}] : 0ul;
+${maintain.pair(k, f"MAKE_KEY(now.phase == TOUCH ? 1u : NUMBER(key{k}), 0u)")}
+int push_f${k} = 0, push_g${k} = 0;
+if (paired${k}) {
+    const uint number = NUMBER(key${k}), f_number = NUMBER(of_f${k}), g_number = NUMBER(of_g${k});
+    if (now.phase == TOUCH) {
+        push_f${k} = f_number <= min(number, g_number);
+        push_g${k} = g_number && g_number <= min(number, f_number);
+    } else if (now.phase == FLOOD) {
+        // Those that did not count on this one before.
+        push_f${k} = f_number == number && !(of_f${k} & CANDIDATE) && ORDER(of_f${k}) > ORDER(key${k}) && EFFECTIVE(of_g${k}) >= of_f${k};
+        push_g${k} = g_number == number && !(of_g${k} & CANDIDATE) && ORDER(of_g${k}) > ORDER(key${k}) && EFFECTIVE(of_f${k}) >= of_g${k};
+    } else {
+        // Those that counted on the number that was given up, perhaps with another such.
+        push_f${k} = f_number == number + 1u && g_number >= number && (now.phase == FALL || of_f${k} & CANDIDATE);
+        push_g${k} = g_number == number + 1u && (now.phase == FALL || of_g${k} & CANDIDATE);
+    }
+}
+const uint row_f${k} = active${k} ? SHORTER(u${k}) : 0u;
+const uint row_g${k} = active${k} ? sources[u${k}] ^ indices[u${k}] ^ row_f${k} : 0u;
+${maintain.list_once(f"push_f{k}", f"row_f{k}", f"v{k}", f"e{k}", "target")}
+${maintain.list_once(f"push_g{k}", f"row_g{k}", f"v{k}", f"g{k}", "target")}
+% endfor
 </%def>

@@ -1,6 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
-<%namespace name="clock" file="/memory/clock.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
@@ -33,10 +31,7 @@
 // in it; counts are changed by atomics, and what a round removes depends on their sums alone. So each
 // round removes the same items in every run, whatever the order.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${clock.vocabulary()}
-${group.declarations()}
+${group.words(clocked=True)}
 ${stage.declarations()}
 ${intersect.functions()}
 
@@ -62,8 +57,7 @@ ${stage.constants(stages, "u")}\
 #define SCANNED_AT_ONCE (${find_ahead}u * GROUP_SIZE * now.members)
 ${stage.constants(control)}\
 ${incidence.declarations()}
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void truss_peel(
+${group.kernel()} truss_peel(
 ${signature.parameters()}\
 ${stage.parameters()}\
 {
@@ -84,22 +78,7 @@ ${stage.parameters()}\
     first_stage.length = resumed ? 0u : n;
     first_stage.stamp = 1u;
     first_stage.level = first_level;
-    <%stage:run initial="first_stage">
-    <%def name="work()">
-        ${run_stage()}
-    </%def>
-    <%def name="decide()">
-        ${rounds.next_stage()}
-    </%def>
-    <%def name="settle()">
-        ${rounds.keep()}
-    </%def>
-    <%def name="by_one_group()">
-        % if single_group:
-        ${rounds.few_rounds()}
-        % endif
-    </%def>
-    </%stage:run>
+    ${stage.run("first_stage", run_stage, rounds.next_stage, rounds.keep, rounds.few_rounds if single_group else None)}
 }
 
 ## Entries, or items, of a tile: as few as keep every SIMD group busy, and at most so many.
@@ -148,11 +127,7 @@ ${stage.parameters()}\
     % endif
     if (now.mode == PEEL) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
-        <%advance:each_edge queue="queue_from" count="now.length">
-        <%def name="visit(count)">
-            ${incidence.visit(count, False)}
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("queue_from", "now.length", lambda count: incidence.visit(count, False))}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
@@ -166,11 +141,7 @@ ${stage.parameters()}\
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
         const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
-        <%advance:each_edge queue="left_from" count="now.length">
-        <%def name="visit(count)">
-            ${incidence.recount(count)}
-        </%def>
-        </%advance:each_edge>
+        ${advance.each_edge("left_from", "now.length", incidence.recount)}
     }
     % endif
     % if "COMPACT" in rendered:

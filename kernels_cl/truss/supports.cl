@@ -18,12 +18,11 @@ ${group.declarations()}
 ${find.functions()}
 ${units.functions()}
 ${maintain.functions()}
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define SOURCE(key) ((uint)((key) >> bits))
 #define TARGET(key) ((uint)((key) & ((1ul << bits) - 1ul)))
 
 // Where the keys of each vertex begin: the rows of the graph of a batch.
-__kernel KERNEL void supports_first(
+${group.kernel()} supports_first(
     __global const ulong *restrict keys,        // [count] ascending, of both directions
     const uint count,
     const uint bits,
@@ -36,7 +35,7 @@ __kernel KERNEL void supports_first(
 }
 
 // Supports of edges that stay.
-__kernel KERNEL void supports_carry(
+${group.kernel()} supports_carry(
     __global const offset_t *restrict sums,     // [n + 1] of the rows as they are now
     const uint n,
     const offset_t total,
@@ -57,7 +56,7 @@ __kernel KERNEL void supports_carry(
 }
 
 // What a batch that has left takes from the supports of others: a SIMD group takes an edge u < v.
-__kernel KERNEL void supports_subtract(
+${group.kernel()} supports_subtract(
     __global const ulong *restrict keys,        // [count] ascending, of both directions
     const uint count,
     const uint bits,
@@ -96,7 +95,7 @@ __kernel KERNEL void supports_subtract(
 }
 
 // All supports, counted: the elements of the shorter row are looked up in the longer.
-__kernel KERNEL void supports_count(
+${group.kernel()} supports_count(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,
@@ -121,7 +120,7 @@ __kernel KERNEL void supports_count(
 }
 
 // Edges with too few triangles, in whatever order.
-__kernel KERNEL void supports_under(
+${group.kernel()} supports_under(
     __global const offset_t *restrict sums,     // [n + 1]
     const uint n,
     const offset_t total,

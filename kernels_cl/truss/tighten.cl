@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="ranks" file="/triangles/ranks.mako"/>
@@ -10,17 +9,14 @@
 // Race: others' bounds are read while they fall. Whatever was read bounds its edge, so that what follows
 // from it does; only how tight bounds become in so many rounds differs from run to run.
 
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${ranks.bucket()}
 
 <%! HELD = 4 %>\
-#define KERNEL LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 #define BUCKETS ${BUCKETS}u
 
 // Supports to begin with, and no bound counted yet.
-__kernel KERNEL void tighten_begin(
+${group.kernel()} tighten_begin(
     __global const uint *restrict supports,     // [edges]
     const uint edges,
     __global uint *restrict bounds,             // [edges] out
@@ -34,7 +30,7 @@ __kernel KERNEL void tighten_begin(
 }
 
 // Bounds of at least `least` fall, those of others stay; and how many there are of each bucket then.
-__kernel KERNEL void tighten_bounds(
+${group.kernel()} tighten_bounds(
     __global const uint *restrict lists,        // [edges + 1]
     __global const uint2 *restrict sides,       // [lists[edges]] the other two edges of each triangle
     const uint edges,

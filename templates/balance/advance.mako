@@ -13,7 +13,7 @@
 ## Choice        config.balance.name names a sibling file; hubs are spread over the grid by `each_hub_edge`
 ##
 ## A balancer offers setup(), expand(queue, begin, end, visit) and perhaps prepare(count, resident) with
-## sharing(), of which `each_edge` reports to a def shared_out() of its caller,
+## sharing(), of which `each_edge` reports to a def shared_out(),
 ## and says in which control flow its loops run, which is its scope:
 ##   lanes   lane-uniform: SIMD groups take entries [begin, end) on their own. No barriers; `part` and
 ##           `parts` tell which share of every entry is wanted
@@ -46,22 +46,22 @@ ${balancer.setup()}\
 
 ## Edges of the entries queue[0 .. count), taken from global memory by the whole grid. While entries
 ## are fewer than SIMD groups, `parts` (a power of two) of these share each entry.
-<%def name="each_edge(queue, count)">
+<%def name="each_edge(queue, count, visit, shared_out=None)">
 % if config.balance.scope == "grid":
-${balancer.expand(queue, count, caller.visit)}
+${balancer.expand(queue, count, visit)}
 % elif config.balance.scope == "group":
 <%tiles:each_group_tile count="${count}" size="${str(config.group_size * config.balance.block_items)}u">
-    ${balancer.expand(queue, "tile_begin", "tile_end", caller.visit)}
+    ${balancer.expand(queue, "tile_begin", "tile_end", visit)}
 </%tiles:each_group_tile>
 % elif hasattr(balancer, "prepare"):
 ${prepare(count, "resident_items" if items.module.bare(config) else "GROUP_SIZE * now.members")}
 const uint part = 0, parts = 1;
-${caller.shared_out() if hasattr(caller, "shared_out") else ""}
+${shared_out() if shared_out else ""}
 <%tiles:each_tile count="${count}" size="balance_tile">
     % if items.module.counts(config):
     if (lane_id() == 0) ${items.tally("TILES")}
     % endif
-    ${tile_edges(queue, "tile_begin", "tile_end", caller.visit)}
+    ${tile_edges(queue, "tile_begin", "tile_end", visit)}
 </%tiles:each_tile>
 % elif config.distribution == "static" and not items.module.bare(config):
 uint parts = 1;
@@ -70,13 +70,23 @@ if (tile_size == 1)
 <%tiles:each_tile count="${count} * parts" size="tile_size">
     const uint part = tile_begin & (parts - 1), first_entry = parts > 1 ? tile_begin / parts : tile_begin;
     const uint past_entry = parts > 1 ? first_entry + 1 : tile_end;
-    ${tile_edges(queue, "first_entry", "past_entry", caller.visit)}
+    ${tile_edges(queue, "first_entry", "past_entry", visit)}
 </%tiles:each_tile>
 % else:
 const uint part = 0, parts = 1;
 <%tiles:each_tile count="${count}" size="tile_size">
-    ${tile_edges(queue, "tile_begin", "tile_end", caller.visit)}
+    ${tile_edges(queue, "tile_begin", "tile_end", visit)}
 </%tiles:each_tile>
+% endif
+</%def>
+
+## Edges of a frontier: of a queue of now.length entries, and of now.hubs beside it, if any are set apart.
+<%def name="frontier_edges(queue, hubs, visit)">
+${each_edge(queue, "now.length", visit)}
+% if config.hub_degree:
+if (now.hubs) {
+    ${each_hub_edge(hubs, "now.hubs", visit)}
+}
 % endif
 </%def>
 
@@ -95,9 +105,9 @@ for (uint first_here = 0; first_here < (${count}); first_here += ${config.group_
 </%def>
 
 ## Edges of vertices too large for one SIMD group: all of the grid take them by turns.
-<%def name="each_hub_edge(hubs, count)">
+<%def name="each_hub_edge(hubs, count, visit)">
 {
     const uint units = GROUP_LANES * now.members, unit = LANE_GROUP * now.members + member;
-    ${rounds.each_edge(f"{hubs}[place]", count, "units", "unit", caller.visit)}
+    ${rounds.each_edge(f"{hubs}[place]", count, "units", "unit", visit)}
 }
 </%def>

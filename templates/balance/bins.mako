@@ -40,7 +40,7 @@ for (uint bin = 0; bin < ${config.hub_bins}u; ++bin)
     state[BINS + bin] = min(state[NEXT_BIN_0 + bin + slot * SLOT_STRIDE], bin_begins[bin + 1] - bin_begins[bin]);
 </%def>
 
-<%def name="each_edge(hubs)">
+<%def name="each_edge(hubs, visit)">
 for (uint bin = 0; bin < ${config.hub_bins}u; ++bin) {
     const uint in_bin = load_relaxed(state + BINS + bin);
     const uint shift = ${config.hub_bits - config.lanes.bit_length() + 1}u + bin, width = LANES << shift;
@@ -60,7 +60,7 @@ for (uint bin = 0; bin < ${config.hub_bins}u; ++bin) {
             const offset_t e${k} = begin + (offset_t)rank${k};
             const uint v${k} = active${k} ? indices[e${k}] : 0u;
             % endfor
-            ${caller.visit(config.wide_batch)}
+            ${visit(config.wide_batch)}
         }
     }
 }

@@ -76,12 +76,7 @@ while (wide) {
         left = 0;
         ${items.tally("LANE_ROWS")}
     }
-    for (uint first = 0; first < degree; first += LANES) {
-        const int active0 = first + lane_id() < degree;
-        const offset_t e0 = edge_begin + first + lane_id();
-        ${items.edge(0)}
-        ${visit(1)}
-    }
+    ${items.shared_edges("0", "LANES", visit)}
 }
 </%def>
 

@@ -62,12 +62,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES /
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
     ${set_apart("entry_index", "degree", "(lane_id() & (virtual_width - 1u)) == 0")}
-    for (uint i = part * virtual_width + (lane_id() & (virtual_width - 1u)); lane_any(i < degree); i += parts * virtual_width) {
-        const int active0 = i < degree;
-        const offset_t e0 = edge_begin + i;
-        ${items.edge(0)}
-        ${visit(1)}
-    }
+    ${items.own_edges("part * virtual_width + (lane_id() & (virtual_width - 1u))", "parts * virtual_width", visit)}
 }
 </%def>
 
@@ -96,12 +91,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
         const uint u0 = lane_shuffle(my_vertex, j), degree = lane_shuffle(my_degree, j);
         const offset_t edge_begin = SHUFFLE_OFFSET(my_begin, j);
         ${items.tally("BROADCASTS")}
-        for (uint first = part * LANES; first < degree; first += parts * LANES) {
-            const int active0 = first + lane_id() < degree;
-            const offset_t e0 = edge_begin + first + lane_id();
-            ${items.edge(0)}
-            ${visit(1)}
-        }
+        ${items.shared_edges("part * LANES", "parts * LANES", visit)}
     }
 }
 </%def>

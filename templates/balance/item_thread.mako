@@ -15,11 +15,6 @@ for (uint entry_index = ${begin} + lane_id(); lane_any(entry_index < (${end})); 
     const uint u0 = ENTRY_VERTEX(entry);
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     const uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
-    for (uint i = part; lane_any(i < degree); i += parts) {
-        const int active0 = i < degree;
-        const offset_t e0 = edge_begin + i;
-        ${items.edge(0)}
-        ${visit(1)}
-    }
+    ${items.own_edges("part", "parts", visit)}
 }
 </%def>

@@ -33,7 +33,10 @@
 <%def name="setup()"></%def>
 
 <%def name="expand(queue, begin, end, visit)">
-<% width = width_of(config) %>
+<%
+    width = width_of(config)
+    share = f"part * {width}u + lane_id() % {width}u"
+%>
 % if asked(config, "gather"):
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) {
     ${own_entry(queue, begin, end)}
@@ -49,12 +52,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) 
         const offset_t edge_begin = SHUFFLE_OFFSET(my_begin, owner);
         const uint degree = ${short(config, "whole_degree")};
         ${items.tally("BROADCASTS")}
-        for (uint i = part * ${width}u + lane_id() % ${width}u; lane_any(i < degree); i += parts * ${width}u) {
-            const int active0 = i < degree;
-            const offset_t e0 = edge_begin + i;
-            ${items.edge(0)}
-            ${visit(1)}
-        }
+        ${items.own_edges(share, f"parts * {width}u", visit)}
     }
 }
 % elif width == config.lanes:
@@ -63,12 +61,7 @@ for (uint entry_index = ${begin}; entry_index < (${end}); ++entry_index) {
     const uint u0 = ENTRY_VERTEX(entry);
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     const uint degree = ${short(config, "ENTRY_DEGREE(entry)")};
-    for (uint i = part * LANES; i < degree; i += parts * LANES) {
-        const int active0 = i + lane_id() < degree;
-        const offset_t e0 = edge_begin + i + lane_id();
-        ${items.edge(0)}
-        ${visit(1)}
-    }
+    ${items.shared_edges("part * LANES", "parts * LANES", visit)}
 }
 % else:
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += ${config.lanes // width}u) {
@@ -78,12 +71,7 @@ for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += ${confi
     const uint u0 = ENTRY_VERTEX(entry);
     const offset_t edge_begin = ENTRY_BEGIN(entry);
     const uint degree = has_entry ? ${short(config, "ENTRY_DEGREE(entry)")} : 0u;
-    for (uint i = part * ${width}u + lane_id() % ${width}u; lane_any(i < degree); i += parts * ${width}u) {
-        const int active0 = i < degree;
-        const offset_t e0 = edge_begin + i;
-        ${items.edge(0)}
-        ${visit(1)}
-    }
+    ${items.own_edges(share, f"parts * {width}u", visit)}
 }
 % endif
 </%def>

@@ -14,6 +14,8 @@
 ## Local memory  GROUP_LANES * buffer candidates
 ## Overflow      what does not fit is not written and raises OVERFLOWED
 
+<%namespace name="collected" file="/frontier/collected.mako"/>
+
 <%def name="setup()">
 __local candidate_t collected_candidates[${config.group_size // config.lanes * config.buffer}];
 </%def>
@@ -24,17 +26,7 @@ uint collected_here = 0;   // uniform over the lanes
 </%def>
 
 <%def name="push(sending, candidate, ready)">
-{
-    const lanemask_t pushing = lane_ballot(${sending});
-    if (pushing) {
-        if (${sending}) collected[collected_here + lanemask_count(pushing & lane_mask_lt())] = ${candidate};
-        collected_here += lanemask_count(pushing);
-        if (collected_here > ${config.buffer - config.lanes}u) {
-            lane_converge();
-            ${flush(ready)}
-        }
-    }
-}
+${collected.collect(sending, candidate, "collected", "collected_here", f"{config.buffer - config.lanes}u", lambda: flush(ready))}
 </%def>
 
 <%def name="flush(ready)">

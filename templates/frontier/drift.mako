@@ -17,9 +17,10 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="balancer" file="${'/balance/' + context['config'].balance.name + '.mako'}"/>
 
-<%def name="each_edge(queue_from, queue_to, count)">
+<%def name="each_edge(queue_from, queue_to, count, visit)">
 const uint part = 0, parts = 1;
 uint drifted_edges = 0;   // out of entries that this lane expanded and nobody had queued
 const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift}u : 1u;
@@ -36,23 +37,13 @@ const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift
         // The first of a tile's rounds takes all of the tile, whose edges were counted when it was queued.
         if (lane_id() + (round ? 0u : tile_end - tile_begin) < taken) drifted_edges += ENTRY_DEGREE(buffer[taken_from + lane_id()]);
         buffered = taken_from;
-        ${balancer.expand("buffer", "taken_from", "past_taken", caller.visit)}
+        ${balancer.expand("buffer", "taken_from", "past_taken", visit)}
     }
 </%tiles:each_tile>
 </%def>
 
 <%def name="keep(found, entry, edges)">
-{
-    const lanemask_t keeping = lane_ballot(${found});
-    if (keeping) {
-        if (${found}) buffer[buffered + lanemask_count(keeping & lane_mask_lt())] = ${entry};
-        buffered += lanemask_count(keeping);
-        if (buffered > ${config.buffer - config.lanes}u) {
-            lane_converge();
-            ${spill("queue_to")}
-        }
-    }
-}
+${collected.collect(found, entry, "buffer", "buffered", f"{config.buffer - config.lanes}u", lambda: spill("queue_to"))}
 </%def>
 
 ## What is in the buffer goes to the queue, but for vertices that are there already.
@@ -65,12 +56,7 @@ const uint rounds = (${count}) <= ${config.method.drift_limit}u ? ${config.drift
         found_edges += fresh ? ENTRY_DEGREE(entry) : 0u;
         const lanemask_t pushing = lane_ballot(fresh);
         if (pushing) {
-            uint base = 0;
-            if (lane_id() == 0) {
-                ${queue.reserve("lanemask_count(pushing)", "reserved")}
-                base = reserved;
-            }
-            base = lane_broadcast(base, 0);
+            ${collected.room("base", "lanemask_count(pushing)", queue.reserve)}
             if (fresh && base != NO_SPACE) ${queue_to}[base + lanemask_count(pushing & lane_mask_lt())] = entry;
         }
     }

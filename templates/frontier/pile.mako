@@ -12,6 +12,7 @@
 <%! TILE = 1024 %>
 
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 
 <%def name="setup()">
 % if not group.module.has_one_item(config):
@@ -24,41 +25,14 @@ __local uint *const pile_buffer = pile_buffers + LANE_GROUP * ${2 * config.lanes
 uint piled = 0;   // vertices in this SIMD group's buffer; uniform over its lanes
 </%def>
 
-<%def name="reserve(count, base, counter)">
-uint ${base} = atomic_add(${counter}, ${count});
-if (${base} + (${count}) > n) {
-    state[OVERFLOWED] = 1;
-    ${base} = NO_SPACE;
-}
-</%def>
+<%def name="reserve(count, base, counter)">${collected.counted(count, base, counter, "n")}</%def>
 
 <%def name="push(kept, vertex, pile, counter)">
-{
-    const lanemask_t piling = lane_ballot(${kept});
-    if (piling) {
-        if (${kept}) pile_buffer[piled + lanemask_count(piling & lane_mask_lt())] = ${vertex};
-        piled += lanemask_count(piling);
-        if (piled > LANES) {
-            lane_converge();
-            ${flush(pile, counter)}
-        }
-    }
-}
+${collected.collect(kept, vertex, "pile_buffer", "piled", "LANES", lambda: flush(pile, counter))}
 </%def>
 
 <%def name="flush(pile, counter)">
-{
-    uint pile_base = 0;
-    if (lane_id() == 0) {
-        ${reserve("piled", "reserved", counter)}
-        pile_base = reserved;
-    }
-    pile_base = lane_broadcast(pile_base, 0);
-    if (pile_base != NO_SPACE)
-        for (uint i = lane_id(); i < piled; i += LANES) ${pile}[pile_base + i] = pile_buffer[i];
-    piled = 0;
-    lane_converge();
-}
+${collected.move("pile_buffer", "piled", pile, lambda count, base: reserve(count, base, counter))}
 </%def>
 
 <%def name="end_stage(pile, counter)">

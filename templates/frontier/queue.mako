@@ -20,6 +20,7 @@
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="registers" file="/frontier/registers.mako"/>
 <%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 
 <%def name="declarations()">
 ${rows.declarations()}
@@ -76,56 +77,16 @@ if (${base} + (${count}) > ${"n" if config.exact else "queue_capacity"}) {
 
 <%def name="push(claimed, entry, queue)">
 % if config.frontier.update.name == "ballot":
-${push_at_once(claimed, entry, queue)}
+${collected.append(claimed, entry, queue, reserve)}
 % elif config.frontier.update.name == "registers":
 ${registers.push(claimed, entry, queue, reserve)}
 % else:
-${push_to_buffer(claimed, entry, queue)}
+${collected.collect(claimed, entry, "buffer", "buffered", f"{config.buffer - config.lanes}u", lambda: flush_lanes(queue))}
 % endif
 </%def>
 
-<%def name="push_at_once(claimed, entry, queue)">
-{
-    const lanemask_t pushing = lane_ballot(${claimed});
-    if (pushing) {
-        uint base = 0;
-        if (lane_id() == 0) {
-            ${reserve("lanemask_count(pushing)", "reserved")}
-            base = reserved;
-        }
-        base = lane_broadcast(base, 0);
-        if (${claimed} && base != NO_SPACE) ${queue}[base + lanemask_count(pushing & lane_mask_lt())] = ${entry};
-    }
-}
-</%def>
-
-<%def name="push_to_buffer(claimed, entry, queue)">
-{
-    const lanemask_t pushing = lane_ballot(${claimed});
-    if (pushing) {
-        if (${claimed}) buffer[buffered + lanemask_count(pushing & lane_mask_lt())] = ${entry};
-        buffered += lanemask_count(pushing);
-        if (buffered > ${config.buffer - config.lanes}u) {
-            lane_converge();
-            ${flush_lanes(queue)}
-        }
-    }
-}
-</%def>
-
 <%def name="flush_lanes(queue)">
-{
-    uint base = 0;
-    if (lane_id() == 0) {
-        ${reserve("buffered", "reserved")}
-        base = reserved;
-    }
-    base = lane_broadcast(base, 0);
-    if (base != NO_SPACE)
-        for (uint i = lane_id(); i < buffered; i += LANES) ${queue}[base + i] = buffer[i];
-    buffered = 0;
-    lane_converge();
-}
+${collected.move("buffer", "buffered", queue, reserve)}
 </%def>
 
 <%def name="end_stage(queue, small)">

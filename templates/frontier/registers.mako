@@ -15,6 +15,7 @@
 ##               lanes have, so that stores are side by side
 
 <%namespace name="items" file="/balance/shared/items.mako"/>
+<%namespace name="collected" file="/frontier/collected.mako"/>
 
 <%def name="begin_stage()">
 uint held = 0;   // entries in this lane's registers
@@ -40,12 +41,7 @@ entry_t ${", ".join(f"held{j} = 0" for j in range(config.frontier.update.size))}
 <%def name="flush(queue, reserve)">
 {
     ${number()}
-    uint base = 0;
-    if (lane_id() == 0 && held_here) {
-        ${reserve("held_here", "reserved")}
-        base = reserved;
-    }
-    base = lane_broadcast(base, 0);
+    ${collected.room("base", "held_here", reserve, " && held_here")}
     if (base != NO_SPACE) {
         % if config.frontier.update.induced:
         ${store_side_by_side(queue)}

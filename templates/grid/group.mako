@@ -1,12 +1,30 @@
 ## group: names for a work-item's place, and work-group barriers that vanish for groups of one.
-
+##
+## declarations()   at file scope, after the vocabularies of lanes and of memory
+## words(clocked)   the same with those, and the device's clock if it is asked for
+## kernel()         what stands before the name of an entry point whose work-groups have GROUP_SIZE work-items
 ## module        has_one_item(config): whether work-items are groups of their own, which need no barrier
 ##               and no local memory
+
+<%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="memory" file="/memory/memory.mako"/>
+<%namespace name="clock" file="/memory/clock.mako"/>
 
 <%!
     def has_one_item(config):
         return config.group_size == 1
 %>
+<%def name="kernel()">${lanes.kernel(config.group_size)}</%def>
+
+<%def name="words(clocked=False)">
+${lanes.vocabulary()}
+${memory.vocabulary()}
+% if clocked:
+${clock.vocabulary()}
+% endif
+${declarations()}
+</%def>
+
 <%def name="declarations()">
 #define GROUP_SIZE ${config.group_size}u
 #define GROUP_LANES ${config.group_size // config.lanes}u   // SIMD groups in a work-group

@@ -21,6 +21,7 @@
 ## Waiting       polls are bounded; on expiry ABORTED is raised and every group leaves
 
 <%namespace name="advance" file="/balance/advance.mako"/>
+<%namespace name="single" file="/grid/single_group.mako"/>
 
 <%def name="setup()">
 __local uint resident_lengths[3];
@@ -29,24 +30,13 @@ __local edges_t resident_sums[2];
 </%def>
 
 <%def name="keep(claimed, entry, edges)">
-{
-    found_edges += ${edges};
-    const lanemask_t pushing = lane_ballot(${claimed});
-    if (pushing) {
-        uint base = 0;
-        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&resident_lengths[next], lanemask_count(pushing));
-        base = lane_shuffle(base, lanemask_first(pushing));
-        const uint at = base + lanemask_count(pushing & lane_mask_lt());
-        if (${claimed}) {
-            if (at < ${config.limits.single_group_capacity}u) group_entries[other + at] = ${entry};
+<%single:keep_in lengths="resident_lengths" claimed="${claimed}" entry="${entry}" edges="${edges}">
             else {
                 const uint place = (uint)atom_add((volatile __global ulong *)(state + NEXT + slot * SLOT_STRIDE), 1ul);
                 if (place < n) queue_to[place] = ${entry};
                 else state[OVERFLOWED] = 1;
             }
-        }
-    }
-}
+</%single:keep_in>
 </%def>
 
 <%def name="levels(queue)">

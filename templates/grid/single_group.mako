@@ -33,20 +33,27 @@ __local uint single_hubs[3];
 <%def name="sharing()">${advance.sharing()}</%def>
 
 <%def name="keep(claimed, entry, edges)">
+<%call expr='keep_in("single_lengths", claimed, entry, edges)'>
+            else if (at < ${"n" if config.exact else "queue_capacity"}) queue_to[at] = ${entry};
+            % if not config.exact:
+            else state[OVERFLOWED] = 1;
+            % endif
+</%call>
+</%def>
+
+## What is found, into local memory as far as there is room; the body says where else.
+<%def name="keep_in(lengths, claimed, entry, edges)">
 {
     found_edges += ${edges};
     const lanemask_t pushing = lane_ballot(${claimed});
     if (pushing) {
         uint base = 0;
-        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&single_lengths[next], lanemask_count(pushing));
+        if (lane_id() == lanemask_first(pushing)) base = atomic_add(&${lengths}[next], lanemask_count(pushing));
         base = lane_shuffle(base, lanemask_first(pushing));
         const uint at = base + lanemask_count(pushing & lane_mask_lt());
         if (${claimed}) {
             if (at < ${config.limits.single_group_capacity}u) group_entries[other + at] = ${entry};
-            else if (at < ${"n" if config.exact else "queue_capacity"}) queue_to[at] = ${entry};
-            % if not config.exact:
-            else state[OVERFLOWED] = 1;
-            % endif
+            ${caller.body()}
         }
     }
 }

@@ -15,10 +15,11 @@
 ##               together although they are two loads.
 ## Counters      two slots, used by generation modulo 2. The decider of stage k clears its slot, which
 ##               is used again in k + 2; arriving in k + 1 fences the clearing before that.
-## Body defs     work(): the stage; decide(): `next` and `stage_by_one_group` from `now`, `queued` (entries in
-##               the next queue) and other counters, by one work-item, everyone else waiting for it;
-##               settle(): what it must keep for the next decider; by_one_group(): stages run by the
-##               deciding group, by all its work-items
+## run(initial, work, decide, settle, by_one_group)
+##               given defs: work() is the stage; decide() sets `next` and `stage_by_one_group` from `now`,
+##               `queued` (entries in the next queue) and other counters, by one work-item, everyone else
+##               waiting for it; settle() is what it must keep for the next decider; by_one_group(), where
+##               there is one, are stages run by the deciding group, by all its work-items
 ## Barriers      three a stage besides those of the bodies; between a read of a local word by all and
 ##               its next write by one there is always one of them
 ## Waiting       see entering.mako
@@ -88,6 +89,13 @@ static inline void stage_publish(volatile __global uint *state, const stage_t s)
 ${entering.functions()}
 </%def>
 
+## What stages know of where they are, in a kernel that is a single one.
+<%def name="only()">
+const uint member = (uint)get_group_id(0);
+stage_t now = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+now.members = (uint)get_num_groups(0);
+</%def>
+
 ## The last arguments of every kernel that runs stages.
 <%def name="parameters()">\
     volatile __global uint *state,                  // words of clgraph/engine/state.py
@@ -104,7 +112,7 @@ __local int stage_present, stage_last, stage_by_one_group;
 __local uint stage_rank;
 </%def>
 
-<%def name="run(initial)">
+<%def name="run(initial, work, decide, settle, by_one_group=None)">
 {
     const uint lid = (uint)get_local_id(0);
     if (lid == 0) {
@@ -129,7 +137,7 @@ __local uint stage_rank;
     present = present && !now.leave && (my_modes >> now.mode & 1u);
     while (present) {
         const uint slot = now.generation & 1u;
-        ${caller.work()}
+        ${work()}
         group_barrier_global();
         if (lid == 0) {
             fence_device();
@@ -154,7 +162,7 @@ __local uint stage_rank;
                 stage_t next = now;
                 next.generation = (now.generation + 1) % GENERATIONS;
                 if (flags & FLAG_OPEN) next.members = load_relaxed(state + JOINED);
-                ${caller.decide()}
+                ${decide()}
                 % if traits.memory_ops == "ptx":
                 // A fence here would only make the order formal: what the other groups wrote is
                 // performed at device scope before each arrives, so whoever sees this decision
@@ -167,7 +175,7 @@ __local uint stage_rank;
                 % endif
                 if (!stage_by_one_group) stage_publish(state, next);
                 fence_device();
-                ${caller.settle()}
+                ${settle()}
                 ${clear_slot("slot")}
                 stage_words[0] = stage_word_a(next);
                 stage_words[1] = stage_word_b(next);
@@ -189,7 +197,7 @@ __local uint stage_rank;
         if ((flags & FLAG_STEPPED) && !last) break;
         now = stage_from_words(stage_words[0], stage_words[1]);
         if (last && stage_by_one_group) {
-            ${caller.by_one_group()}
+            ${by_one_group() if by_one_group else ""}
             if (lid == 0) {
                 fence_device();
                 stage_publish(state, now);

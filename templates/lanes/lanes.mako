@@ -1,7 +1,9 @@
 ## lanes: the SIMD group's vocabulary, in the flavour that traits.lane_ops names.
 ##
 ## vocabulary()  at file scope, once: declares every word below
+## kernel(group_size)   what stands before the name of an entry point whose work-groups are of that size
 ## setup()       a kernel's first statement: the scratch that an emulated flavour needs
+## add_up(value, total, wide)   adds the lanes' values, which are lost, to a word of 32 bits, or of 64 if `wide`
 ## In scope      traits (DeviceTraits)
 ## Called by     every lane of the SIMD group together (lane-uniform control flow); lane_id,
 ##               lane_mask_lt and the lanemask_ words may be called anywhere
@@ -86,6 +88,14 @@ static inline uint lanemask_last(lanemask_t mask) {
 % if traits.lane_ops != "ptx":
 #define lane_match_low(x, bits) lane_match_any(x)
 % endif
+</%def>
+
+<%def name="kernel(group_size)">__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${group_size}, 1, 1))) void</%def>
+
+<%def name="add_up(value, total, wide=False)">\
+lane_converge();
+    ${value} = lane_reduce_add${"_ulong" if wide else ""}(${value});
+    if (lane_id() == 0u && ${value}) ${"atom" if wide else "atomic"}_add(${total}, ${value});
 </%def>
 
 <%def name="setup()">\

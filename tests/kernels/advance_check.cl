@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -7,9 +6,7 @@
 // Sharing out a frontier by itself: each of its edges exactly once.
 //
 // Race: counters are atomic; nothing else is written by two work-items.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${stage.declarations()}
 
@@ -31,8 +28,7 @@ ${stage.declarations()}
     now.length = ${length};
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_advance(
+${group.kernel()} check_advance(
     __global const offset_t *restrict indptr,   // [n + 1]
     __global const uint *restrict indices,      // [m]
     __global const uint *restrict vertices,     // [count]
@@ -50,13 +46,9 @@ void check_advance(
     ${advance.setup()}
     const uint tile_size = tile;
     if (as_hubs) {
-        <%advance:each_hub_edge hubs="entries" count="count">
-        <%def name="visit(count)">${count_visits(count)}</%def>
-        </%advance:each_hub_edge>
+        ${advance.each_hub_edge("entries", "count", count_visits)}
     } else {
-        <%advance:each_edge queue="entries" count="count">
-        <%def name="visit(count)">${count_visits(count)}</%def>
-        </%advance:each_edge>
+        ${advance.each_edge("entries", "count", count_visits)}
     }
 }
 

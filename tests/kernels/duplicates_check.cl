@@ -1,14 +1,10 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="duplicates" file="/visited/duplicates.mako"/>
 // Dropping duplicates by itself: lanes hold a vertex each, all at the same time.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_duplicates(
+${group.kernel()} check_duplicates(
     __global const uint *restrict vertices,     // [rounds * work-items]
     const uint rounds,
     __global uint *restrict kept)               // [rounds * work-items] out

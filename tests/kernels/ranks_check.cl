@@ -1,14 +1,10 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="group_ranks" file="/balance/shared/group_ranks.mako"/>
 // Ranks of a work-group's units by themselves, by every way there is.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_ranks(
+${group.kernel()} check_ranks(
     __global const uint *restrict sizes,        // [work-items]
     __global uint4 *restrict ranks)             // [work-items] out: in order, in any, by a ballot; total
 {

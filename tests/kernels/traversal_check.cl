@@ -1,5 +1,4 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
-<%namespace name="memory" file="/memory/memory.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
@@ -9,9 +8,7 @@
 // queue's end, each bit of a bitmap exactly once.
 //
 // Race: counters are atomic; nothing else is written by two work-items.
-${lanes.vocabulary()}
-${memory.vocabulary()}
-${group.declarations()}
+${group.words()}
 ${queue.declarations()}
 ${visited.declarations()}
 ${stage.declarations()}
@@ -25,8 +22,7 @@ ${stage.declarations()}
     now.length = ${length};
 </%def>
 
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_gather(
+${group.kernel()} check_gather(
     __global const word_t *restrict before,     // [words]
     __global const word_t *restrict after,      // [words]
     const uint words,
@@ -50,8 +46,7 @@ void check_gather(
 
 % if config.frontier.update.name == "registers":
 // Each lane pushes as many entries as it is given, one after another.
-__kernel LANES_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
-void check_registers(
+${group.kernel()} check_registers(
     __global const uint *restrict indptr,       // unused
     __global const uint *restrict lengths,      // [work-items]
     const uint rounds,

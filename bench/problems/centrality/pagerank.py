@@ -81,12 +81,9 @@ class Ranks(Iterated):
             )
         return {"against": "scipy"}
 
-    def describe(self) -> Record:
-        """Give the configuration as decided, and the hash of the source."""
-        if not self.plan.source_hash:
-            self.run(0)
-        config = {"convention": self.rules or "networkx", "dtype": self.plan.dtype.name}
-        return {"config": config, "source_hash": self.plan.source_hash}
+    def decided(self) -> Record:
+        """Give the configuration as decided."""
+        return {"convention": self.rules or "networkx", "dtype": self.plan.dtype.name}
 
 
 def iterated(graph: Graph, convention: str, *, tol: float, max_iter: int) -> NDArray[np.float64]:

@@ -39,6 +39,7 @@ class BFSResult(NamedResult):
         self, found: HopFindings, outcome: Outcome, stats: TraversalStats, source: int
     ) -> None:
         self._found = found
+        self.names = found.names
         self._outcome = outcome
         self.source = source
         self.depth = outcome.depth
@@ -73,11 +74,6 @@ class BFSResult(NamedResult):
         None if the plan labels no tree.
         """
         return self._found.predecessors
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._found.names
 
     def columns(self) -> dict[str, Any]:
         """Distances, and predecessors if the plan labels a tree, by name."""

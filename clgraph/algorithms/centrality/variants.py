@@ -84,8 +84,7 @@ def subset_sums(
     result = _run(thin, "betweenness_subset", state, given, sources, device, edges=edges)
     if result["overflows"][0]:
         raise too_many_paths(real)
-    scores: NDArray[Any] = result["scores"]
-    return scores
+    return result["scores"]
 
 
 def load_sums(
@@ -116,8 +115,7 @@ def load_sums(
         "scores": State(real, size="m" if edges else "n", per="run"),
     }
     result = _run(simple(graph), "load", state, {}, sources, device, edges=edges)
-    scores: NDArray[Any] = result["scores"]
-    return scores
+    return result["scores"]
 
 
 def _real(device: Device) -> np.dtype[Any]:

@@ -142,5 +142,4 @@ class WeightedBetweenness:
                 )
             scores = scores + result["scores"]
             done += block.size
-        found: NDArray[np.float64] | NDArray[np.float32] = scores
-        return found
+        return scores

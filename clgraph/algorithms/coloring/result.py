@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.findings import Later
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
@@ -39,24 +40,14 @@ class ColoringResult(NamedResult):
         *,
         names: NDArray[Any] | None = None,
     ) -> None:
-        self._held = colors
-        self._colors = np.zeros(0, np.int32)
-        self._names = names
+        self._colors = Later(lambda: np.zeros(0, np.int32) if colors is None else colors.read())
+        self.names = names
         self.count = count
         self.stats = stats
 
     def __repr__(self) -> str:
         """Report how many colours there are."""
         return f"{type(self).__name__}(count={self.count})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the colours, and not the device's memory."""
-        return self.__dict__ | {"_colors": self.colors, "_held": None}
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._names
 
     def columns(self) -> dict[str, Any]:
         """Colours by name."""
@@ -65,10 +56,7 @@ class ColoringResult(NamedResult):
     @property
     def colors(self) -> NDArray[np.int32]:
         """Colour of each vertex, int32 [n]."""
-        if self._held is not None:
-            self._colors = self._held.read()
-            self._held = None  # not before: a copy may be interrupted
-        return self._colors
+        return self._colors.values
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ class CommunityStats(LaunchStats):
         return self.edges_traversed / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
 
 
+@dataclass(repr=False, eq=False)
 class CommunitiesResult(NamedResult):
     """Communities of a graph.
 
@@ -66,30 +68,16 @@ class CommunitiesResult(NamedResult):
 
     plot_kind = "sizes"
 
-    def __init__(
-        self,
-        labels: NDArray[np.int32],
-        count: int,
-        modularity: float | None,
-        stats: CommunityStats,
-        *,
-        names: NDArray[Any] | None = None,
-    ) -> None:
-        self.labels = labels
-        self.count = count
-        self.modularity = modularity
-        self.stats = stats
-        self._names = names
+    labels: NDArray[np.int32]
+    count: int
+    modularity: float | None
+    stats: CommunityStats
+    names: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         """Report how many communities there are, and how good they are."""
         known = "" if self.modularity is None else f", modularity={self.modularity:.4f}"
         return f"{type(self).__name__}(count={self.count}{known})"
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._names
 
     def columns(self) -> dict[str, Any]:
         """Labels by name."""
@@ -99,8 +87,7 @@ class CommunitiesResult(NamedResult):
     def sizes(self) -> NDArray[np.int64]:
         """Vertices of each community, by its smallest member, int64 [count]."""
         _, first, sizes = np.unique(self.labels, return_index=True, return_counts=True)
-        ordered: NDArray[np.int64] = sizes[np.argsort(first)].astype(np.int64)
-        return ordered
+        return sizes[np.argsort(first)].astype(np.int64)
 
     def groups(self) -> list[NDArray[np.int64]]:
         """Vertices of each community, by its smallest member."""

@@ -178,7 +178,7 @@ class ComponentsResult(NamedResult):
         *,
         names: NDArray[Any] | None = None,
     ) -> None:
-        self._names = names
+        self.names = names
         self._device_labels = labels
         self._labels = np.zeros(n if labels is None else 0, np.int32)
         self._n = n
@@ -193,11 +193,6 @@ class ComponentsResult(NamedResult):
         """Copy and pickle the labels, and not the device's memory."""
         _ = self.labels
         return self.__dict__ | {"_device_labels": None}
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._names
 
     def columns(self) -> dict[str, Any]:
         """Labels by name."""

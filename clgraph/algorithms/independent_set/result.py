@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.findings import Later
 from clgraph.interop.tables.results import NamedResult
 
 if TYPE_CHECKING:
@@ -36,24 +37,14 @@ class IndependentSetResult(NamedResult):
         *,
         names: NDArray[Any] | None = None,
     ) -> None:
-        self._held = statuses
-        self._chosen = chosen
-        self._mask = np.zeros(0, np.bool_)
-        self._names = names
+        none = np.zeros(0, np.bool_)
+        self._mask = Later(lambda: none if statuses is None else statuses.read() == chosen)
+        self.names = names
         self.stats = stats
 
     def __repr__(self) -> str:
         """Report how many vertices are in the set."""
         return f"{type(self).__name__}(count={self.count})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the set, and not the device's memory."""
-        return self.__dict__ | {"_mask": self.mask, "_held": None}
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._names
 
     def columns(self) -> dict[str, Any]:
         """Whether each is in the set."""
@@ -62,10 +53,7 @@ class IndependentSetResult(NamedResult):
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Whether each vertex is in the set, bool [n]."""
-        if self._held is not None:
-            self._mask = self._held.read() == self._chosen
-            self._held = None  # not before: a copy may be interrupted
-        return self._mask
+        return self._mask.values
 
     @property
     def vertices(self) -> NDArray[np.int64]:

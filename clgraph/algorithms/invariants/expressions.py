@@ -140,8 +140,7 @@ class Node:
         if tolerance and self.op in ("eq", "ne"):
             near = _within(np.asarray(args[0]), np.asarray(args[1]), tolerance)
             return near if self.op == "eq" else ~near
-        result: NDArray[Any] | np.generic = EVALUATE[self.op](*args)
-        return result
+        return EVALUATE[self.op](*args)
 
 
 EVALUATE: dict[str, Any] = {
@@ -159,8 +158,7 @@ EVALUATE: dict[str, Any] = {
 def _within(a: NDArray[Any], b: NDArray[Any], tolerance: int) -> NDArray[Any]:
     places = [_ordered(np.asarray(x, np.float32)) for x in (a, b)]
     near: NDArray[Any] = np.abs(places[0] - places[1]) <= tolerance
-    result: NDArray[Any] = near & ~np.isnan(a) & ~np.isnan(b)
-    return result
+    return near & ~np.isnan(a) & ~np.isnan(b)
 
 
 def _ordered(x: NDArray[np.float32]) -> NDArray[np.int64]:

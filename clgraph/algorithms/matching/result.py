@@ -54,6 +54,7 @@ class MatchingStats:
     device_bytes: int = 0
     config: dict[str, Any] = field(default_factory=dict)
     energy: Any = None
+    mode = "launches"
 
 
 @dataclass
@@ -119,8 +120,7 @@ class MatchingResult:
         """
         if not len(self.cost):
             raise InvalidArgumentError("there is no match, so none is best.")
-        found: NDArray[np.int32] = self.mapping[int(np.argmin(self.cost))]
-        return found
+        return self.mapping[int(np.argmin(self.cost))]
 
     @property
     def partial(self) -> NDArray[np.bool_]:

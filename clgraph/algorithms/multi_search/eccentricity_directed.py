@@ -233,8 +233,7 @@ class _Rows:
         counts = self.begins[vertices + 1] - begins
         ends = np.cumsum(counts)
         shift = np.repeat(begins - ends + counts, counts)
-        found: Array = self.edge_targets[shift + np.arange(shift.size)]
-        return found
+        return self.edge_targets[shift + np.arange(shift.size)]
 
     def spread(self, sources: Array) -> Array:
         """Hops from the nearest of the sources, of which one reaches every vertex."""

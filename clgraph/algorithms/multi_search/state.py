@@ -103,8 +103,7 @@ class State:
 
     def fill_scalar(self) -> np.generic:
         """Give `fill` as a kernel takes it."""
-        scalar: np.generic = np.array([self.fill]).astype(self.dtype)[0]
-        return scalar
+        return np.array([self.fill]).astype(self.dtype)[0]
 
     def named(self, name: str) -> SimpleNamespace:
         """Give what templates see of it."""

@@ -133,8 +133,7 @@ class Searcher:
                 rows[place] = row
             return rows
         plan = self._plan("distances", {"distances": State(np.int32, fill=-1)})
-        found: NDArray[np.int32] = plan.run(sources, progress=progress)["distances"]
-        return found
+        return plan.run(sources, progress=progress)["distances"]
 
     def marks(
         self, sources: NDArray[np.int64], progress: Progress | None = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.ranking.normed import Normed
 from clgraph.algorithms.ranking.result import RankResult
-from clgraph.algorithms.ranking.scores import Scores, scores_of
+from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
@@ -102,7 +102,7 @@ class EigenvectorCentrality(Scores):
             x = result.ranks.astype(np.float64)
             again = self._matrix().T @ x + x
             again /= np.linalg.norm(again) or 1.0
-            self._check(float(np.abs(again - x).sum()), result.error, "scores", x)
+            check_change(float(np.abs(again - x).sum()), result.error, "scores", x, self.dtype)
         return result
 
 

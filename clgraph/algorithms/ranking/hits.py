@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.ranking.eigenvector import EigenvectorCentrality
 from clgraph.algorithms.ranking.normed import Normed
 from clgraph.algorithms.ranking.result import HitsResult
-from clgraph.algorithms.ranking.scores import Scores, scores_of
+from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
@@ -95,7 +95,7 @@ class Hits(Scores):
             matrix, x = self._matrix(), result.hubs.astype(np.float64)
             again = matrix @ (matrix.T @ x)
             again /= np.linalg.norm(again) or 1.0
-            self._check(float(np.abs(again - x).sum()), result.error, "hub scores", x)
+            check_change(float(np.abs(again - x).sum()), result.error, "hub scores", x, self.dtype)
         if normalized:
             for scores in (result.hubs, result.authorities):
                 np.divide(scores, scores.sum() or 1.0, out=scores)

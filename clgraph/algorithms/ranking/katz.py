@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.ranking.eigenvector import EigenvectorCentrality
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.result import RankResult
-from clgraph.algorithms.ranking.scores import Scores, scores_of
+from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
@@ -125,7 +125,7 @@ class KatzCentrality(Scores):
         change = float(np.abs(alpha * (matrix.T @ x) + own - x).sum())
         # What a step adds to one score, the next may add to as many as there are edges out of it.
         growth = abs(alpha) * float(np.abs(matrix).sum(axis=1).max())
-        self._check(change, max(growth, 1.0) * error, "scores", x)
+        check_change(change, max(growth, 1.0) * error, "scores", x, self.dtype)
 
 
 @documented(KatzCentrality, KatzCentrality.run, only_auto)

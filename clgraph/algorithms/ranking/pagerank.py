@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from clgraph.algorithms.ranking.arguments import (
 from clgraph.algorithms.ranking.columns import column_blocks, real_type
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.result import RankResult, RankStats
+from clgraph.algorithms.ranking.scores import check_change
 from clgraph.device import Memory
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
@@ -34,6 +36,23 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["PageRank", "pagerank"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `PageRank.run` was given, checked."""
+
+    alpha: float
+    personal: NDArray[Any] | None
+    drains: NDArray[Any] | None
+    begin: NDArray[Any] | None
+    tolerance: float
+    most: int
+    convention: str
+
+    @property
+    def count(self) -> int:
+        return 1 if self.personal is None else self.personal.shape[0]
 
 
 @documented(Plan)
@@ -154,16 +173,14 @@ class PageRank(Plan):
                 "dangling= says where rank goes that the GAP suite lets vanish; leave it out, or "
                 "use convention='networkx'."
             )
-        count = 1 if personal is None else personal.shape[0]
-        log = SweepLog()
+        asked = _Asked(alpha, personal, drains, begin, tolerance, most, convention)
+        count, log = asked.count, SweepLog()
         empty = np.zeros((count, 0), self.dtype)
         ranks, its, errors, converged = empty, np.zeros(count, np.int64), np.zeros(count), True
         with self._turn() as turn:
             before = self.device.ledger.used_bytes
             if n:
-                ranks, its, errors, converged = self._iterated(
-                    log, alpha, personal, drains, begin, tolerance, most, convention, progress
-                )
+                ranks, its, errors, converged = self._iterated(log, asked, progress)
             columns_bytes = self.device.ledger.used_bytes - before
         stats = RankStats(
             log,
@@ -178,28 +195,18 @@ class PageRank(Plan):
         else:
             result = RankResult(ranks[0], int(its[0]), float(errors[0]), converged, stats)
         if verify and n:
-            self._verify(np.atleast_2d(result.ranks), alpha, personal, drains, convention, errors)
+            self._verify(np.atleast_2d(result.ranks), asked, errors)
         return result
 
-    def _iterated(  # noqa: PLR0913, PLR0917 - what run was given
-        self,
-        log: SweepLog,
-        alpha: float,
-        personal: NDArray[Any] | None,
-        drains: NDArray[Any] | None,
-        begin: NDArray[Any] | None,
-        tolerance: float,
-        most: int,
-        convention: str,
-        progress: Progress | None,
+    def _iterated(
+        self, log: SweepLog, asked: _Asked, progress: Progress | None
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]:
-        n = self.graph.n
-        count = 1 if personal is None else personal.shape[0]
-        way = None if convention == "gap" else "uniform"
+        n, alpha, personal, drains = self.graph.n, asked.alpha, asked.personal, asked.drains
+        way = None if asked.convention == "gap" else "uniform"
         if way and (drains is not None or personal is not None):
             way = "own"
-        affine = self._plan(count, personal is not None, way)
-        start = np.asarray(1.0 / n) if begin is None else begin[0][:, None]
+        affine = self._plan(asked.count, personal is not None, way)
+        start = np.asarray(1.0 / n) if asked.begin is None else asked.begin[0][:, None]
         outcomes = []
         for block in affine.blocks:
             width = block.stop - block.start
@@ -215,8 +222,8 @@ class PageRank(Plan):
                     log,
                     np.broadcast_to(start, (n, width)),
                     scale=alpha,
-                    tolerance=tolerance,
-                    max_iter=most,
+                    tolerance=asked.tolerance,
+                    max_iter=asked.most,
                     uniform=0.0 if personal is not None else (1 - alpha) / n,
                     given=given,
                     receives=receives,
@@ -256,15 +263,7 @@ class PageRank(Plan):
         plan.blocks = column_blocks(count, self.device)[1]
         return plan
 
-    def _verify(
-        self,
-        ranks: NDArray[Any],
-        alpha: float,
-        personal: NDArray[Any] | None,
-        drains: NDArray[Any] | None,
-        convention: str,
-        errors: NDArray[Any],
-    ) -> None:
+    def _verify(self, ranks: NDArray[Any], asked: _Asked, errors: NDArray[Any]) -> None:
         """Iterate once more on the host: that may change ranks by no more than the last time.
 
         Raises
@@ -272,22 +271,17 @@ class PageRank(Plan):
         VerificationError
             If it changes them by more.
         """
-        n = self.graph.n
+        n, alpha, personal, drains = self.graph.n, asked.alpha, asked.personal, asked.drains
         matrix = host_matrix(self.graph, weighted=self._weighted)
         for row, error in zip(np.arange(len(ranks)), errors, strict=True):
             x = ranks[row].astype(np.float64)
             p = np.full(n, 1.0 / n) if personal is None else personal[row]
             to = p if drains is None else drains[0]
-            held = 0.0 if convention == "gap" else x[self.weights_out == 0].sum()
+            held = 0.0 if asked.convention == "gap" else x[self.weights_out == 0].sum()
             shares = np.divide(x, self.weights_out, out=np.zeros(n), where=self.weights_out > 0)
             again = alpha * (matrix.T @ shares + held * to) + (1 - alpha) * p
             change = float(np.abs(again - x).sum())
-            rounding = 64 * float(np.finfo(self.dtype).eps)
-            if not change <= error + rounding:
-                raise VerificationError(
-                    f"another iteration changes ranking {row} by {change:.3g}, more than the last "
-                    f"one's {error:.3g}."
-                )
+            check_change(change, error, f"ranking {row}", x, self.dtype)
 
 
 @documented(PageRank, PageRank.run, only_auto)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clgraph.documented import documented
@@ -35,6 +36,7 @@ class RankStats(LaunchStats):
         return self.edges_traversed
 
 
+@dataclass(repr=False, eq=False)
 class RankResult:
     """Scores of vertices.
 
@@ -52,14 +54,11 @@ class RankResult:
         Times and counts.
     """
 
-    def __init__(
-        self, ranks: NDArray[Any], iterations: Any, error: Any, converged: bool, stats: RankStats
-    ) -> None:
-        self.ranks = ranks
-        self.iterations = iterations
-        self.error = error
-        self.converged = converged
-        self.stats = stats
+    ranks: NDArray[Any]
+    iterations: Any
+    error: Any
+    converged: bool
+    stats: RankStats
 
     def __repr__(self) -> str:
         """Report how many vertices were ranked and whether that converged."""

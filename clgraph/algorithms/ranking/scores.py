@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Scores", "scores_of"]
+__all__ = ["Scores", "check_change", "scores_of"]
 
 
 @documented(Plan)
@@ -97,23 +97,6 @@ class Scores(Plan):
         """Give the graph's matrix on the host, for checks."""
         return host_matrix(self.graph, weighted=self.config["weighted"])
 
-    def _check(self, change: float, allowed: float, what: str, x: NDArray[np.float64]) -> None:
-        """Refuse a fixed point x that one more iteration changes by more than the last one did.
-
-        Rounding is in proportion to the sum of x, which of a vector of length 1 may be large.
-
-        Raises
-        ------
-        VerificationError
-            If it does.
-        """
-        rounding = 64 * float(np.finfo(self.dtype).eps) * max(float(np.abs(x).sum()), 1.0)
-        if not change <= allowed + rounding:
-            raise VerificationError(
-                f"another iteration changes {what} by {change:.3g}, more than the last one's "
-                f"{allowed:.3g}."
-            )
-
 
 def scores_of(columns: Columns | None, dtype: np.dtype[Any]) -> tuple[Any, int, float, bool]:
     """Give scores, iterations, error and whether they converged: what a result is made of."""
@@ -125,3 +108,23 @@ def scores_of(columns: Columns | None, dtype: np.dtype[Any]) -> tuple[Any, int, 
         float(columns.errors[0]),
         bool(columns.converged[0]),
     )
+
+
+def check_change(
+    change: float, allowed: float, what: str, x: NDArray[np.float64], dtype: np.dtype[Any]
+) -> None:
+    """Refuse a fixed point x that one more iteration changes by more than the last one did.
+
+    Rounding is in proportion to the sum of x, which of a vector of length 1 may be large.
+
+    Raises
+    ------
+    VerificationError
+        If it does.
+    """
+    rounding = 64 * float(np.finfo(dtype).eps) * max(float(np.abs(x).sum()), 1.0)
+    if not change <= allowed + rounding:
+        raise VerificationError(
+            f"another iteration changes {what} by {change:.3g}, more than the last one's "
+            f"{allowed:.3g}."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clgraph.documented import documented
@@ -44,6 +45,7 @@ class SimilarityStats(LaunchStats):
         return self.pairs / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
 
 
+@dataclass(repr=False, eq=False)
 class SimilarityResult:
     """Similarities of pairs.
 
@@ -57,12 +59,9 @@ class SimilarityResult:
         Times, counts and the configuration that ran.
     """
 
-    def __init__(
-        self, values: NDArray[np.float64], common: NDArray[np.uint32], stats: SimilarityStats
-    ) -> None:
-        self.values = values
-        self.common = common
-        self.stats = stats
+    values: NDArray[np.float64]
+    common: NDArray[np.uint32]
+    stats: SimilarityStats
 
     def __repr__(self) -> str:
         """Report how many pairs there are."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.engine.findings import Later
 from clgraph.graph import Graph, from_edges
 from clgraph.interop.tables.results import NamedResult
 
@@ -41,23 +42,20 @@ class SpanningForestResult(NamedResult):
         stats: RoundStats,
     ) -> None:
         self._graph = graph
-        self._held = (chosen, labels)
-        self._arrays = (np.zeros(0, np.int64), np.zeros(graph.n if labels is None else 0, np.int32))
+        self.names = graph.labels
+
+        def edges() -> NDArray[np.int64]:
+            read = np.zeros(0) if chosen is None else chosen.read(graph.n - count)
+            return np.sort(read).astype(np.int64)
+
+        self._edges = Later(edges)
+        self._labels = Later(lambda: np.zeros(0, np.int32) if labels is None else labels.read())
         self.count = count
         self.stats = stats
 
     def __repr__(self) -> str:
         """Report how many trees there are, of how many edges."""
         return f"{type(self).__name__}(count={self.count}, edges={self._graph.n - self.count})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the arrays, and not the device's memory."""
-        return self.__dict__ | {"_arrays": (self.edges, self.labels), "_held": (None, None)}
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._graph.labels
 
     def columns(self) -> dict[str, Any]:
         """Labels by name."""
@@ -69,21 +67,12 @@ class SpanningForestResult(NamedResult):
 
         An undirected edge is stored twice; this is the first of its places.
         """
-        held, labels = self._held
-        if held is not None:
-            read = held.read(self._graph.n - self.count)
-            self._arrays = (np.sort(read).astype(np.int64), self._arrays[1])
-            self._held = (None, labels)  # not before: a copy may be interrupted
-        return self._arrays[0]
+        return self._edges.values
 
     @property
     def labels(self) -> NDArray[np.int32]:
         """Tree of each vertex, int32 [n]: 0 .. count - 1, numbered by smallest member."""
-        chosen, held = self._held
-        if held is not None:
-            self._arrays = (self._arrays[0], held.read())
-            self._held = (chosen, None)
-        return self._arrays[1]
+        return self._labels.values
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:

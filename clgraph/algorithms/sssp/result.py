@@ -140,6 +140,7 @@ class SSSPResult(NamedResult):
         target: int | None,
     ) -> None:
         self._found = found
+        self.names = found.names
         self.stats = stats
         self.source = source
         self.target = target
@@ -173,11 +174,6 @@ class SSSPResult(NamedResult):
     def reached(self) -> int:
         """Vertices with a distance, the sources among them."""
         return int(np.count_nonzero(self._found.is_reached))
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """What the vertices are called; None if their numbers are their names."""
-        return self._found.names
 
     def columns(self) -> dict[str, Any]:
         """Distances, infinite where there is no path, and predecessors if there are, by name."""

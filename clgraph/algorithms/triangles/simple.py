@@ -92,8 +92,7 @@ def cleaned(graph: Graph) -> Graph:
 
 def _not_loops(graph: Graph) -> NDArray[np.bool_]:
     """Report which stored edges are no self-loops."""
-    different: NDArray[np.bool_] = row_ids(graph.indptr) != graph.indices
-    return different
+    return row_ids(graph.indptr) != graph.indices
 
 
 def _repeats(graph: Graph) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from clgraph.engine.findings import Later
 from clgraph.engine.launch_stats import Shown
 from clgraph.graph import Graph, from_edges
 from clgraph.graph.csr import row_ids
@@ -247,39 +248,27 @@ class PeelingResult:
         count: int,
         stats: PeelingStats,
     ) -> None:
-        self._read: Callable[[], NDArray[Any]] | None = read
-        self._values: NDArray[Any] = np.zeros(0, np.uint32)
+        self._values = Later(read)
         self.k, self.max_k, self.count, self.stats = k, max_k, count, stats
 
     def __repr__(self) -> str:
         """Report which truss or core, and how much it has."""
         return f"{type(self).__name__}(k={self.k}, max_k={self.max_k}, count={self.count})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Copy and pickle the values, and not the device's memory."""
-        self._known()
-        return self.__dict__ | {"_read": None}
-
-    def _known(self) -> NDArray[Any]:
-        if self._read is not None:
-            self._values = self._read()
-            self._read = None  # not before: a copy may be interrupted
-        return self._values
-
     def same(self, other: PeelingResult) -> bool:
         """Report whether another result says the same of every item."""
-        found, expected = self._known(), other._known()
+        found, expected = self._values.values, other._values.values
         return (self.k, self.max_k) == (other.k, other.max_k) and np.array_equal(found, expected)
 
     @property
     def numbers(self) -> NDArray[np.uint32] | None:
         """The number of each item, uint32; None where one truss or core was asked for."""
-        return self._known() if self.k is None else None
+        return self._values.values if self.k is None else None
 
     @property
     def mask(self) -> NDArray[np.bool_] | None:
         """Which items are in the truss or core that was asked for; None for all numbers."""
-        return None if self.k is None else self._known()
+        return None if self.k is None else self._values.values
 
 
 class TrussResult(PeelingResult):

@@ -53,8 +53,7 @@ def row_sums(graph: Graph) -> NDArray[np.uint32]:
         whole = _scaled(weights, graph, indptr[full], full)
     sums = np.cumsum(whole, dtype=np.uint64)
     before = np.concatenate([np.zeros(1, np.uint64), sums])[indptr[:-1]]
-    within: NDArray[np.uint32] = (sums - np.repeat(before, graph.degrees)).astype(np.uint32)
-    return within
+    return (sums - np.repeat(before, graph.degrees)).astype(np.uint32)
 
 
 def _exact(weights: NDArray[Any], begins: NDArray[np.int64]) -> NDArray[np.uint64] | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli.command import Command, Record, add_reading, reading_options
+from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
-from clgraph.cli.searching import check_output, positive, vertex_names, write_columns
+from clgraph.cli.reporting import place_record, place_text
+from clgraph.cli.searching import check_output, positive, read_graph, vertex_names, write_columns
 from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
@@ -68,24 +69,18 @@ def _run(args: argparse.Namespace) -> Record:
     import clgraph
 
     device = clgraph.device(args.device)  # before the file is read: it may be missing
-    with Progress() as progress:
-        graph = clgraph.read(args.file, progress=progress.callback, **reading_options(args))
+    graph, _ = read_graph(args)
     began = time.perf_counter()
     with Progress() as progress:
         values = _measure(graph, device, args, progress.callback)
     record: Record = {
-        "graph": {
-            "file": args.file,
-            "vertices": graph.n,
-            "edges": graph.m,
-            "directed": graph.directed,
-        },
-        "device": {"name": device.name, "platform": device.platform},
+        **place_record(graph, device),
         "measure": args.measure,
         "weighted": args.weighted,
         "samples": args.samples,
         "seconds": time.perf_counter() - began,
     }
+    record["graph"]["file"] = args.file
     if args.measure == "diameter":
         record["diameter"] = values
         return record
@@ -144,15 +139,10 @@ def _top(graph: Graph, values: Any, args: argparse.Namespace) -> list[Record]:
 
 
 def _render(record: Record) -> str:
-    graph = record["graph"]
+    sampled = f", from {record['samples']:,} sources" if record["samples"] else ""
     lines = [
-        (
-            "graph",
-            f"{graph['file']}: {graph['vertices']:,} vertices, {graph['edges']:,} stored edges, "
-            f"{'directed' if graph['directed'] else 'undirected'}",
-        ),
-        ("device", f"{record['device']['name']} ({record['device']['platform']})"),
-        ("measure", record["measure"] + _sampled(record)),
+        *place_text(record),
+        ("measure", record["measure"] + sampled),
         ("time", f"{record['seconds']:.3f} s"),
     ]
     if "diameter" in record:
@@ -164,10 +154,6 @@ def _render(record: Record) -> str:
     if "output" in record:
         lines.append(("written", record["output"]))
     return pairs(lines)
-
-
-def _sampled(record: Record) -> str:
-    return f", from {record['samples']:,} sources" if record["samples"] else ""
 
 
 COMMAND = Command(

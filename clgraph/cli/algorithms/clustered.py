@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import reporting, searching
-from clgraph.cli.algorithms.search import shown, speed
+from clgraph.cli.algorithms.search import shown
+from clgraph.cli.algorithms.shared import speed
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -146,7 +147,6 @@ def _write(args: argparse.Namespace, result: DividedResult, rank: int) -> None:
 def render(record: Record) -> str:
     """Make text of the record."""
     lines = [
-        *reporting.place_text(record),
         (
             "ranks",
             f"{record['ranks']}, {record['partition']} partition, {record['exchange']}; "
@@ -154,6 +154,5 @@ def render(record: Record) -> str:
         ),
         ("source", reporting.start_text(record)),
         ("reached", f"{record['reached']:,} vertices, depth {record['depth']:,}"),
-        *reporting.times_text(record),
     ]
     return shown(record, lines)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import reporting, searching
+from clgraph.cli import searching
+from clgraph.cli.algorithms.shared import Report, measured, rendered
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.progress import Progress
-from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import argparse
 
-    from clgraph import MatchingResult
+    from clgraph import Graph, MatchingResult
 
 __all__ = ["COMMAND"]
 
@@ -40,7 +39,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--distinct", action="store_true", help="drop repeated matches")
     parser.add_argument("--exact", action="store_true", help="find all matches of cost 0 instead")
     parser.add_argument("--limit", type=searching.positive, help="of exact matches")
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+    searching.add_config(parser)
     parser.add_argument(
         "--draw", metavar="FILE", help="draw the best match beside the query (.svg, .png, .pdf)"
     )
@@ -48,9 +47,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    reads = (args.file, args.query, args.labels, args.query_labels, args.similarity)
+    reads = (args.query, args.labels, args.query_labels, args.similarity)
     searching.check_output(args.output, *reads)
-    searching.check_place(args.draw, *reads)
+    searching.check_place(args.draw, args.file, *reads)
     if args.draw is not None and Path(args.draw).suffix not in PICTURES:
         raise InvalidArgumentError(f"--draw {args.draw} ends in none of {', '.join(PICTURES)}.")
     if (args.labels is None) != (args.query_labels is None):
@@ -58,65 +57,47 @@ def _run(args: argparse.Namespace) -> Record:
     import clgraph
     from clgraph.algorithms.matching.inputs import read_labels
 
-    clgraph.MatchingConfig.of(args.config)
-    device = clgraph.device(args.device)
-    graph, read_s = searching.read_graph(args)
-    if args.directed is None:
-        graph = graph.symmetrized()
-    query = clgraph.read(args.query, directed=args.directed)
-    if args.directed is None:
-        query = query.symmetrized()
-    labels = None if args.labels is None else read_labels(args.labels)
-    of_query = None if args.labels is None else read_labels(args.query_labels)
-    began = time.perf_counter()
-    plan = clgraph.SubgraphMatching(graph, labels=labels, config=args.config, device=device)
-    options: dict[str, Any] = {
-        "labels": of_query,
-        "similarity": args.similarity,
-        "k": args.k,
-        "max_level": args.max_level,
-        "seed": args.seed,
-        "distinct": args.distinct,
-        "exact": args.exact,
-        "limit": args.limit,
-    }
-    build_s = time.perf_counter() - began
+    config = clgraph.MatchingConfig.of(args.config)
+    names = ("similarity", "k", "max_level", "seed", "distinct", "exact", "limit")
+    options: dict[str, Any] = {name: getattr(args, name) for name in names}
 
-    def once() -> MatchingResult:
-        with Progress() as progress:
-            found: MatchingResult = plan.run(query, **options, progress=progress.callback)
-        return found
+    def cleaned(graph: Graph) -> Graph:
+        return graph.symmetrized() if args.directed is None else graph
 
-    result, times = searching.repeated(once, args.repeat)
-    record: Record = {
-        **reporting.place_record(graph, device),
-        "query": {"file": args.query, "vertices": result.query.n, "edges": result.query.m // 2},
-        "preset": args.config or "auto",
-        "config": result.stats.config,
-        "matches": len(result.mapping),
-        "count": result.count,
-        "complete": result.complete,
-        "best_cost": float(result.cost.min()) if len(result.cost) else None,
-        "mean_cost": float(result.cost.mean()) if len(result.cost) else None,
-        "best": result.best.tolist() if len(result.cost) else None,
-        "distinct_ratio": result.distinct_ratio,
-        "phases": result.stats.phases,
-        **times,
-        "read_s": read_s,
-        "build_s": build_s,
-    }
-    record["graph"]["file"] = args.file
-    if args.output is not None:
-        _write(args.output, result)
-        record["output"] = args.output
-    if args.draw is not None and len(result.cost):
-        from clgraph.algorithms.matching.drawing import draw_match
+    def make(graph: Graph, device: Any, _: Any) -> Any:
+        query = cleaned(clgraph.read(args.query, directed=args.directed))
+        labels = None if args.labels is None else read_labels(args.labels)
+        options["labels"] = None if args.labels is None else read_labels(args.query_labels)
+        plan = clgraph.SubgraphMatching(graph, labels=labels, config=config, device=device)
 
-        draw_match(result, args.draw)
-        record["drawing"] = args.draw
-    if args.energy:
-        record["energy"] = reporting.energy_of(once, device)
-    return record
+        def once() -> MatchingResult:
+            with Progress() as progress:
+                found: MatchingResult = plan.run(query, **options, progress=progress.callback)
+            return found
+
+        return once
+
+    def describe(_: Graph, result: Any) -> Report:
+        costs = result.cost
+        entries = {
+            "query": {"file": args.query, "vertices": result.query.n, "edges": result.query.m // 2},
+            "matches": len(result.mapping),
+            "count": result.count,
+            "complete": result.complete,
+            "best_cost": float(costs.min()) if len(costs) else None,
+            "mean_cost": float(costs.mean()) if len(costs) else None,
+            "best": result.best.tolist() if len(costs) else None,
+            "distinct_ratio": result.distinct_ratio,
+            "phases": result.stats.phases,
+        }
+        if args.draw is not None and len(costs):
+            from clgraph.algorithms.matching.drawing import draw_match
+
+            draw_match(result, args.draw)
+            entries["drawing"] = args.draw
+        return Report(entries, lambda path: _write(path, result))
+
+    return measured(args, make, describe, cleaned)
 
 
 def _write(path: str, result: MatchingResult) -> None:
@@ -143,16 +124,13 @@ def _render(record: Record) -> str:
             f"{100 * record['distinct_ratio']:.1f} % distinct"
         )
     lines = [
-        *reporting.place_text(record),
         ("query", f"{query['file']}: {query['vertices']:,} vertices, {query['edges']:,} edges"),
         ("found", found),
         ("best", " ".join(map(str, record["best"] or ["-"]))),
-        *reporting.times_text(record, "run"),
     ]
-    if "energy" in record:
-        lines.append(("energy", reporting.joules_text(record["energy"], "run", "runs")))
-    lines.extend(("wrote", record[name]) for name in ("output", "drawing") if name in record)
-    return pairs(lines)
+    if "drawing" in record:
+        lines.append(("drew", record["drawing"]))
+    return rendered(record, lines)
 
 
 COMMAND = Command(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import reporting, searching
+from clgraph.cli import searching
+from clgraph.cli.algorithms.shared import Report, measured, rendered
 from clgraph.cli.algorithms.triangles import write_edges
 from clgraph.cli.command import Command, Record, add_reading
-from clgraph.cli.progress import Progress
-from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import argparse
 
-    from clgraph import Graph, SimilarityResult
+    from clgraph import Graph
 
 __all__ = ["COMMAND"]
 
@@ -25,7 +23,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure", choices=("jaccard", "overlap"), default="jaccard", help="default: jaccard"
     )
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+    searching.add_config(parser)
     parser.add_argument(
         "--pair",
         nargs=2,
@@ -37,55 +35,37 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output, args.file)
     if args.pair and args.output is not None:
         raise InvalidArgumentError(
             "--output is of all edges; similarities of pairs are printed, so leave one out."
         )
     import clgraph
 
-    clgraph.SimilarityConfig.of(args.config)  # before the file is read
-    device = clgraph.device(args.device)
-    graph, read_s = searching.read_graph(args)
-    chosen = None
-    if args.pair:
-        chosen = [[_vertex(graph, name) for name in pair] for pair in args.pair]
-    began = time.perf_counter()
-    with Progress("building kernels") as progress:
-        plan = clgraph.Similarity(
-            graph, config=args.config, device=device, progress=progress.callback
-        )
-    build_s = time.perf_counter() - began
+    config = clgraph.SimilarityConfig.of(args.config)  # before the file is read
 
-    def run() -> SimilarityResult:
-        return plan.run(chosen, measure=args.measure)
+    def make(graph: Graph, device: Any, progress: Any) -> Any:
+        chosen = [[_vertex(graph, name) for name in pair] for pair in args.pair or ()] or None
+        plan = clgraph.Similarity(graph, config=config, device=device, progress=progress)
+        return lambda: plan.run(chosen, measure=args.measure)
 
-    result, times = searching.repeated(run, args.repeat)
-    values = result.values
-    record: Record = {
-        **reporting.place_record(graph, device),
-        "measure": args.measure,
-        "preset": args.config or "auto",
-        "config": result.stats.config,
-        "pairs": len(values),
-        "mean": float(values.mean()) if values.size else 0.0,
-        "largest": float(values.max(initial=0.0)),
-        **times,
-        "mpairs_per_s": result.stats.pairs_per_s / 1e6,
-    }
-    if args.pair:
-        record["values"] = [
-            {"pair": pair, args.measure: float(value), "common": int(common)}
-            for pair, value, common in zip(args.pair, values, result.common, strict=True)
-        ]
-    record["graph"]["file"] = args.file
-    record["read_s"], record["build_s"] = read_s, build_s
-    if args.output is not None:
-        _write(args.output, graph, args.measure, result)
-        record["output"] = args.output
-    if args.energy:
-        record["energy"] = reporting.energy_of(run, device)
-    return record
+    def describe(graph: Graph, result: Any) -> Report:
+        values = result.values
+        entries = {
+            "measure": args.measure,
+            "pairs": len(values),
+            "mean": float(values.mean()) if values.size else 0.0,
+            "largest": float(values.max(initial=0.0)),
+            "mpairs_per_s": result.stats.pairs_per_s / 1e6,
+        }
+        if args.pair:
+            entries["values"] = [
+                {"pair": pair, args.measure: float(value), "common": int(common)}
+                for pair, value, common in zip(args.pair, values, result.common, strict=True)
+            ]
+        columns = {args.measure: values, "common": result.common}
+        return Report(entries, lambda path: write_edges(path, graph, columns))
+
+    return measured(args, make, describe)
 
 
 def _vertex(graph: Graph, name: str) -> int:
@@ -97,15 +77,8 @@ def _vertex(graph: Graph, name: str) -> int:
     return int(name)
 
 
-def _write(path: str, graph: Graph, measure: str, result: SimilarityResult) -> None:
-    """Write a row for each stored edge."""
-    columns: dict[str, Any] = {measure: result.values, "common": result.common}
-    write_edges(path, graph, columns)
-
-
 def _render(record: Record) -> str:
     lines = [
-        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['config']}"),
         (
             "found",
@@ -116,8 +89,7 @@ def _render(record: Record) -> str:
     for row in record.get("values", []):
         value = f"{row[record['measure']]:.6f}, {row['common']} in common"
         lines.append((" - ".join(row["pair"]), value))
-    lines += reporting.times_text(record, "run")
-    return pairs(lines + reporting.end_text(record))
+    return rendered(record, lines)
 
 
 COMMAND = Command(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.sssp.config import SSSPConfig
 from clgraph.cli import reporting, searching
 from clgraph.cli.algorithms import search
+from clgraph.cli.algorithms.shared import Report, measured
 from clgraph.cli.algorithms.tuning import add_tuning, check_trace, trace_of, tuned_settings
 from clgraph.cli.command import Command, Record, add_reading
 from clgraph.cli.setting import add_setting, wanted
@@ -15,9 +16,8 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     import argparse
 
-    from clgraph import SSSP, Graph, SSSPResult
+    from clgraph import SSSP, Graph
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
-    from clgraph.device import Device
 
 __all__ = ["COMMAND"]
 
@@ -43,27 +43,52 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output, args.file)
     check_trace(args.trace, args.file)
     import clgraph
 
-    device = clgraph.device(args.device)  # before the file is read: it may be missing
     config = _config_of(args)
-    graph, read_s = searching.read_graph(args)
-    if graph.weights is None:
-        raise InvalidArgumentError(
-            f"{args.file} has no weights; 'clgraph bfs' finds distances in hops."
+    plan: SSSP
+
+    def make(graph: Graph, device: Any, progress: Any) -> Any:
+        nonlocal plan
+        if graph.weights is None:
+            raise InvalidArgumentError(
+                f"{args.file} has no weights; 'clgraph bfs' finds distances in hops."
+            )
+        if args.source_label is not None:
+            args.source = [searching.labelled(graph, args.source_label)]
+        args.source = args.source or [0]
+        sources = args.source if len(args.source) > 1 else args.source[0]
+        plan = clgraph.SSSP(
+            graph, predecessors=args.predecessors, config=config, device=device, progress=progress
         )
-    if args.source_label is not None:
-        args.source = [searching.labelled(graph, args.source_label)]
-    args.source = args.source or [0]
-    plan, build_s = search.built(
-        clgraph.SSSP, graph, device, config, predecessors=args.predecessors
-    )
-    record = _search(plan, graph, device, args)
-    record["graph"]["file"] = args.file
-    record["read_s"], record["build_s"] = read_s, build_s
-    return record
+        return lambda: plan.run(sources, target=args.target, max_distance=args.max_distance)
+
+    def describe(graph: Graph, result: Any) -> Report:
+        stats, first = result.stats, args.source[0]
+        entries: Record = {
+            "preset": _preset_of(args, stats.config),
+            "method": stats.config.method.name,
+            "delta": stats.config.delta,
+            "set_point": stats.config.set_point,
+            "source": first if len(args.source) == 1 else args.source,
+            "target": args.target,
+            "max_distance": args.max_distance,
+            "stages": stats.levels,
+            "relaxations": stats.relaxations,
+        }
+        if args.target is not None:
+            distance = result.distances[args.target]
+            known = distance != plan.unreached
+            entries["target_distance"] = distance.item() if known else None
+            if args.predecessors:
+                entries["path"] = result.path(args.target)
+        if args.trace is not None:
+            trace_of(args.trace, plan, result, args.source)
+            entries["trace"] = args.trace
+        return search.report(args, graph, result, first, entries)
+
+    return measured(args, make, describe)
 
 
 def _config_of(args: argparse.Namespace) -> SSSPConfig | str:
@@ -86,55 +111,9 @@ def _preset_of(args: argparse.Namespace, config: ResolvedPaths) -> str:
     return "near-far" if args.delta is not None else args.config or "auto"
 
 
-def _search(plan: SSSP, graph: Graph, device: Device, args: argparse.Namespace) -> Record:
-    def once() -> SSSPResult:
-        several = len(args.source) > 1
-        return plan.run(
-            args.source if several else args.source[0],
-            target=args.target,
-            max_distance=args.max_distance,
-        )
-
-    result, times = searching.repeated(once, args.repeat)
-    stats = result.stats
-    first = args.source[0]
-    record: Record = {
-        **reporting.place_record(graph, device),
-        "preset": _preset_of(args, stats.config),
-        "config": stats.config.as_dict(),
-        "method": stats.config.method.name,
-        "delta": stats.config.delta,
-        "set_point": stats.config.set_point,
-        "mode": stats.mode,
-        "source": first if len(args.source) == 1 else args.source,
-        "source_label": None if graph.labels is None else graph.labels[first],
-        "target": args.target,
-        "max_distance": args.max_distance,
-        "reached": result.reached,
-        "stages": stats.levels,
-        **times,
-        "relaxations": stats.relaxations,
-        **search.speed(stats.edges_traversed, times),
-    }
-    if args.target is not None:
-        distance = result.distances[args.target]
-        known = distance != plan.unreached
-        record["target_distance"] = distance.item() if known else None
-        if args.predecessors:
-            record["path"] = result.path(args.target)
-    if args.trace is not None:
-        trace_of(args.trace, plan, result, args.source)
-        record["trace"] = args.trace
-    search.finish(record, args, graph, result, once, device)
-    return record
-
-
 def _render(record: Record) -> str:
-    graph = record["graph"]
-    share = 100 * record["reached"] / graph["vertices"] if graph["vertices"] else 0.0
     begun = record["source"]
     lines = [
-        *reporting.place_text(record),
         (
             "config",
             f"{record['preset']}, {record['mode']} ({record['method']}"
@@ -146,10 +125,9 @@ def _render(record: Record) -> str:
         ),
         (
             "reached",
-            f"{record['reached']:,} vertices ({share:.1f} %) in {record['stages']:,} stages, "
+            f"{reporting.reached_text(record)} in {record['stages']:,} stages, "
             f"{record['relaxations']:,} relaxations",
         ),
-        *reporting.times_text(record),
     ]
     if "target_distance" in record:
         distance = record["target_distance"]
@@ -158,8 +136,10 @@ def _render(record: Record) -> str:
         )
     if record.get("path"):
         lines.append(("path", " ".join(map(str, record["path"]))))
+    if "trace" in record:
+        lines.append(("drew", record["trace"]))
     if record["set_point"]:
-        lines.insert(2, ("set-point", f"{record['set_point']:,.0f} edges per step"))
+        lines.insert(0, ("set-point", f"{record['set_point']:,.0f} edges per step"))
     return search.shown(record, lines)
 
 

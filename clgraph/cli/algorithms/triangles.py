@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import time
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli import reporting, searching
+from clgraph.cli import searching
+from clgraph.cli.algorithms.shared import Report, columns_of, measured, rendered
 from clgraph.cli.command import Command, Record, add_reading
-from clgraph.cli.progress import Progress
 from clgraph.cli.setting import is_tuned
-from clgraph.cli.text import pairs
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ __all__ = ["COMMAND", "write_edges"]
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+    searching.add_config(parser)
     parser.add_argument(
         "--per",
         choices=("vertex", "edge"),
@@ -37,7 +35,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> Record:
-    searching.check_output(args.output, args.file)
     if args.clustering and args.per == "edge":
         raise InvalidArgumentError(
             "--clustering is of vertices, not of edges; leave out --per edge."
@@ -52,38 +49,32 @@ def _run(args: argparse.Namespace) -> Record:
 
     if not is_tuned(args.config):
         clgraph.TrianglesConfig.of(args.config)  # before the file is read
-    device = clgraph.device(args.device)
-    graph, read_s = searching.read_graph(args)
-    began = time.perf_counter()
-    with Progress() as progress:
+    plan: Triangles
+
+    def make(graph: Graph, device: Any, progress: Any) -> Any:
+        nonlocal plan
         plan = clgraph.Triangles(
-            graph, config=args.config, device=device, clean=True, progress=progress.callback
+            graph, config=args.config, device=device, clean=True, progress=progress
         )
-    build_s = time.perf_counter() - began
-    result, times = searching.repeated(lambda: plan.run(per), args.repeat)
-    record: Record = {
-        **reporting.place_record(graph, device),
-        "preset": args.config or "auto",
-        "config": result.stats.config,
-        "triangles": result.count,
-        "per": per,
-        **times,
-        "prepare_ms": result.stats.prepare_ms,
-        "launches": result.stats.launches,
-        "intersections": result.stats.intersections,
-        "probes": result.stats.probes,
-    }
-    record["graph"]["file"] = args.file
-    record["read_s"], record["build_s"] = read_s, build_s
-    columns: dict[str, Any] = {} if result.values is None else {"triangles": result.values}
-    if args.clustering:
-        columns["clustering"] = _cluster(plan, result, record)
-    if args.output is not None:
-        _write(args.output, graph, per, columns)
-        record["output"] = args.output
-    if args.energy:
-        record["energy"] = reporting.energy_of(lambda: plan.run(per), device)
-    return record
+        return lambda: plan.run(per)
+
+    def describe(graph: Graph, result: Any) -> Report:
+        stats = result.stats
+        entries = {
+            "triangles": result.count,
+            "per": per,
+            "prepare_ms": stats.prepare_ms,
+            "intersections": stats.intersections,
+            "probes": stats.probes,
+        }
+        columns: dict[str, Any] = {} if result.values is None else {"triangles": result.values}
+        if args.clustering:
+            columns["clustering"] = _cluster(plan, result, entries)
+        if per == "edge":
+            return Report(entries, lambda path: write_edges(path, graph, columns))
+        return Report(entries, columns_of(graph, columns))
+
+    return measured(args, make, describe)
 
 
 def _cluster(plan: Triangles, result: TrianglesResult, record: Record) -> Any:
@@ -94,15 +85,6 @@ def _cluster(plan: Triangles, result: TrianglesResult, record: Record) -> Any:
     record["average_clustering"] = float(shares.mean()) if shares.size else 0.0
     record["transitivity"] = closed_total(plan.simple.degrees, result.count)
     return shares
-
-
-def _write(path: str, graph: Graph, per: str, columns: dict[str, Any]) -> None:
-    """Write a row per vertex, or per stored edge with its ends first."""
-    if per == "vertex":
-        names = list(columns)
-        searching.write_columns(path, graph, columns, names, vertex_labels=graph.labels)
-        return
-    write_edges(path, graph, columns)
 
 
 def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
@@ -137,15 +119,13 @@ def write_edges(path: str, graph: Graph, columns: dict[str, Any]) -> None:
 
 def _render(record: Record) -> str:
     lines = [
-        *reporting.place_text(record),
         ("config", f"{record['preset']}, {record['config']}"),
         ("found", f"{record['triangles']:,} triangles"),
-        *reporting.times_text(record, "run"),
     ]
     if "transitivity" in record:
         mean, whole = record["average_clustering"], record["transitivity"]
         lines.append(("clustering", f"{mean:.4f} on average; transitivity {whole:.4f}"))
-    return pairs(lines + reporting.end_text(record))
+    return rendered(record, lines)
 
 
 COMMAND = Command(

@@ -260,8 +260,7 @@ def _compare(args: argparse.Namespace) -> Record:
         )
     records = load_runner("runner.records")
     before, after = (records.load(path) for path in args.words[1:])
-    found: Record = load_runner("runner.compare").compare(before, after)
-    return found
+    return load_runner("runner.compare").compare(before, after)
 
 
 def _report(case: Record) -> None:
@@ -271,11 +270,9 @@ def _report(case: Record) -> None:
 
 def _render(record: Record) -> str:
     if "listed" in record:
-        text: str = load_runner("report.text").render_list(record)
-        return text
+        return load_runner("report.text").render_list(record)
     module = "report.text" if "schema" in record else "runner.compare"
-    shown: str = load_runner(module).render(record)
-    return shown
+    return load_runner(module).render(record)
 
 
 def _status(record: Record) -> int:

@@ -231,10 +231,7 @@ class Butterfly:
     def _by_distance(self, sizes: NDArray[np.int64]) -> list[list[int]]:
         """Give bytes by rank and by how far they go; there is one piece of each distance."""
         ranks = np.arange(self._ranks)
-        found: list[list[int]] = sizes[
-            ranks[:, None], (ranks[:, None] + ranks) % self._ranks
-        ].tolist()
-        return found
+        return sizes[ranks[:, None], (ranks[:, None] + ranks) % self._ranks].tolist()
 
     def _carry(self, held: list[NDArray[np.uint8]], far: list[list[int]]) -> Rounds:
         """Exchange pieces, each in the place of how far it goes, for those that come so far."""

@@ -141,10 +141,7 @@ def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._
 
 def _raw_program() -> type[cl._cl._Program]:
     """Get the class below ``pyopencl.Program``, which has no cache in front of its builds."""
-    raw: type[cl._cl._Program] = operator.attrgetter("_Program")(
-        importlib.import_module("pyopencl._cl")
-    )
-    return raw
+    return operator.attrgetter("_Program")(importlib.import_module("pyopencl._cl"))
 
 
 def _compile(device: Device, handle: cl._cl._Program, options: tuple[str, ...]) -> None:

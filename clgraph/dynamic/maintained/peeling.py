@@ -185,8 +185,7 @@ class EdgeSupports(Follower):
         begins = store.pointer.read(store.n).astype(np.int64)
         lengths = np.diff(rows[0].read(store.n + 1).astype(np.int64))
         nth = np.arange(store.m) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        values: NDArray[np.uint32] = state.values.read()[np.repeat(begins, lengths) + nth]
-        return values
+        return state.values.read()[np.repeat(begins, lengths) + nth]
 
     def under(self, least: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Give both ends of the edges that are in fewer triangles."""

@@ -128,8 +128,7 @@ class TrussNumbers(Follower):
         log = SweepLog()
         packed = self._maintenance.packed(log, store, state.values)
         log.wait()
-        values: NDArray[np.uint32] = packed.read(store.m)
-        return values
+        return packed.read(store.m)
 
     def _anew(self, *, ordered: bool = False) -> tuple[Truss, TrussResult]:
         """Find all numbers anew."""

@@ -119,8 +119,7 @@ class Presets:
         if name != TUNED:
             return cls.of(config)
         database = module("clgraph.tune.database")
-        found: Self = database.configured(graph, algorithm, device, objective or "time")
-        return found
+        return database.configured(graph, algorithm, device, objective or "time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -51,13 +51,11 @@ class Format:
 
     def read(self, source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
         """Read a graph from an open file."""
-        graph: Graph = self._function("read")(source, directed=directed, weighted=weighted)
-        return graph
+        return self._function("read")(source, directed=directed, weighted=weighted)
 
     def write(self, graph: Graph) -> Iterator[bytes]:
         """Give a graph as the pieces of a file."""
-        pieces: Iterator[bytes] = self._function("write")(graph)
-        return pieces
+        return self._function("write")(graph)
 
     def _function(self, does: str) -> Any:
         module = importlib.import_module(f"clgraph.graph.formats.{self.module}")

@@ -93,15 +93,13 @@ class Tokens:
 
     def per_line(self) -> Array:
         """Count the tokens on each line."""
-        counts: Array = np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
-        return counts
+        return np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
 
     def others_within(self, starts: Array, ends: Array) -> Array:
         """Count the characters in each interval that are not digits."""
         if not len(self.others):
             return np.zeros(len(starts), np.int64)
-        count: Array = np.searchsorted(self.others, ends) - np.searchsorted(self.others, starts)
-        return count
+        return np.searchsorted(self.others, ends) - np.searchsorted(self.others, starts)
 
     def integers(self, starts: Array, ends: Array) -> Array:
         """Read tokens of digits only.
@@ -137,14 +135,12 @@ class Tokens:
             scale *= 10**8
         if longest == _MAX_DIGITS and (numbers >> np.uint64(63)).any():
             raise IntegerOverflowError(int(np.argmax(numbers >> np.uint64(63))))
-        signed: Array = numbers.view(np.int64)
-        return signed
+        return numbers.view(np.int64)
 
     def _behind_zeros(self, starts: Array) -> Array:
         """Where each token begins without the zeros before its first digit that counts."""
         others = np.flatnonzero(self.text != _ZERO)  # the text ends with one
-        behind: Array = others[np.searchsorted(others, starts)]
-        return behind
+        return others[np.searchsorted(others, starts)]
 
     def _eight_digits(self, ends: Array, lengths: Array) -> Array:
         """Last eight digits of each token (or all it has), as uint64."""

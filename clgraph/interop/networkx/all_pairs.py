@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from clgraph.interop.networkx.closeness import totals
 from clgraph.interop.networkx.searching import Searches
 from clgraph.interop.networkx.serving import as_networkx_has_it, serves
 from clgraph.interop.networkx.shortest_paths import FRONT, GROUP, search
@@ -52,7 +53,6 @@ class AllPairs:
         weight: Any = "weight",
     ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
         """Node before each on a shortest path from each, and all distances."""
-        _refuse_negative(G, weight)
         before, table = {}, {}
         for node in G:
             found = search(G, [node], weight, tree=True)
@@ -111,22 +111,11 @@ class AllPairs:
             )
         if n == 1:
             return 0
-        everyone = np.arange(n)
-        if method == "unweighted" or weight is None:
-            found = Searches.of(G).totals(everyone)
-        else:
-            _refuse_negative(G, weight)
-            found = Searches.of(G).weighted_searcher(weight).totals(everyone)
+        found = totals(G, np.arange(n), None if method == "unweighted" else weight)
         if (found.reached < n).any():
             kind = "strongly connected" if G.directed else "connected"
             raise nx.NetworkXError(f"Graph is not {kind}.")
         return float(found.total.sum() / (n * (n - 1)))
-
-
-def _refuse_negative(graph: NetworkxGraph, weight: Any) -> None:
-    weights = graph.weights(weight)
-    if weights.size and weights.min() < 0:
-        raise NotImplementedError("some weights are negative")
 
 
 def _matrix(graph: NetworkxGraph, weight: Any) -> Any:
@@ -135,7 +124,6 @@ def _matrix(graph: NetworkxGraph, weight: Any) -> Any:
     if weight is None:
         hops = np.concatenate([rows for _, rows in Searches.of(graph).hop_blocks(everyone)])
         return np.where(hops < 0, np.inf, hops)
-    _refuse_negative(graph, weight)
     searcher = Searches.of(graph).weighted_searcher(weight)
     found = searcher.distances(everyone)
     return np.where(found == searcher.unreached, np.inf, found.astype(np.float64))
@@ -148,7 +136,6 @@ def _complete_row(graph: NetworkxGraph, found: Paths) -> dict[Any, Any]:
 
 
 def _distance_table(graph: NetworkxGraph, weight: Any) -> dict[Any, dict[Any, Any]]:
-    _refuse_negative(graph, weight)
     table: dict[Any, dict[Any, Any]] = {}
     for node in graph:
         table[node] = _complete_row(graph, search(graph, [node], weight, tree=False))

@@ -27,9 +27,6 @@ def totals(
     searches = Searches.of(graph)
     if weight is None:
         return searches.totals(sources, back=back)
-    weights = graph.weights(weight)
-    if weights.size and weights.min() < 0:
-        raise NotImplementedError("some weights are negative")
     return searches.weighted_searcher(weight, back=back).totals(sources)
 
 
@@ -38,7 +35,7 @@ def _closeness(found: Any, n: int, *, improved: bool) -> list[float]:
     values = np.divide(others, found.total, out=np.zeros(others.size), where=found.total > 0)
     if improved and n > 1:
         values *= others / (n - 1)
-    return values.tolist()  # type: ignore[no-any-return]
+    return values.tolist()
 
 
 class Closeness:
@@ -182,7 +179,7 @@ def _check_reaching(graph: NetworkxGraph, single: str) -> None:
 def _reaching(graph: NetworkxGraph, vertices: NDArray[np.int64]) -> list[float]:
     found = Searches.of(graph).totals(vertices)
     values = found.reached - 1 if graph.directed else found.harmonic
-    return (values / (graph.n - 1)).tolist()  # type: ignore[no-any-return]
+    return (values / (graph.n - 1)).tolist()
 
 
 def _distances(graph: NetworkxGraph, sources: NDArray[np.int64], weight: Any) -> Any:
@@ -192,9 +189,6 @@ def _distances(graph: NetworkxGraph, sources: NDArray[np.int64], weight: Any) ->
         for _, rows in searches.hop_blocks(sources):
             yield np.where(rows < 0, np.inf, rows)
         return
-    weights = graph.weights(weight)
-    if weights.size and weights.min() < 0:
-        raise NotImplementedError("some weights are negative")
     searcher = searches.weighted_searcher(weight)
     for vertex in sources.tolist():
         row = searcher.distances(np.array([vertex]))

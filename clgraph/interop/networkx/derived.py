@@ -78,8 +78,7 @@ class _Counts:
             raise nx.NetworkXError(IRREGULAR)
 
     def listed(self, begin: int, end: int) -> list[int]:
-        listed: list[int] = np.maximum(self._known[begin:end], 0).tolist()
-        return listed
+        return np.maximum(self._known[begin:end], 0).tolist()
 
 
 class Derived:

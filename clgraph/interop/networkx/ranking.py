@@ -20,12 +20,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.graph import Graph
     from clgraph.interop.networkx.graph import NetworkxGraph
 
 __all__ = ["Ranking"]
 
 GROUP = "rankings"
 SWEEP = "sweep"
+
+
+def _rows(graph: NetworkxGraph, weight: Any, max_iter: int) -> Graph:
+    """Give what is ranked, in a number of iterations that networkx would try."""
+    if max_iter < 1:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    return graph.plain if weight is None else graph.weighted(weight)
 
 
 def _by_node(graph: NetworkxGraph, values: Mapping[Any, float] | None) -> NDArray[Any] | None:
@@ -67,10 +75,8 @@ class Ranking:
         """Share of time that a surfer spends at each node."""
         if not G.n:
             return {}
-        if max_iter < 1:
-            raise nx.PowerIterationFailedConvergence(max_iter)
         found = pagerank(
-            G.plain if weight is None else G.weighted(weight),
+            _rows(G, weight, max_iter),
             alpha=alpha,
             personalization=_shares(G, personalization),
             max_iter=max_iter,
@@ -101,10 +107,8 @@ class Ranking:
             raise NotImplementedError("networkx scales such scores in another way since 3.7")
         if not G.n:
             return {}, {}
-        if max_iter < 1:
-            raise nx.PowerIterationFailedConvergence(max_iter)
         found = hits(
-            G.weighted("weight"),
+            _rows(G, "weight", max_iter),
             # Networkx counts steps of another method, which are worth more.
             max_iter=100 * max_iter,
             tol=min(tol, 1e-10) / G.n,
@@ -133,10 +137,8 @@ class Ranking:
             raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
         if nstart is not None and not any(nstart.values()):
             raise nx.NetworkXError("initial vector cannot have all zero values")
-        if max_iter < 1:
-            raise nx.PowerIterationFailedConvergence(max_iter)
         found = eigenvector_centrality(
-            G.plain if weight is None else G.weighted(weight),
+            _rows(G, weight, max_iter),
             max_iter=max_iter,
             tol=tol,
             nstart=_by_node(G, nstart),
@@ -174,10 +176,8 @@ class Ranking:
                 given = float(beta)
             except (TypeError, ValueError, AttributeError) as error:
                 raise nx.NetworkXError("beta must be a number") from error
-        if max_iter < 1:
-            raise nx.PowerIterationFailedConvergence(max_iter)
         found = katz_centrality(
-            G.plain if weight is None else G.weighted(weight),
+            _rows(G, weight, max_iter),
             alpha=alpha,
             beta=given,
             max_iter=max_iter,

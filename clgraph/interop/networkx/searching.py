@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -81,8 +82,7 @@ class Searches:
             # A transpose is only made where it is at hand or wanted.
             return Searcher(ahead, self.device, transpose=reverse if back else None)
 
-        found: Searcher = self._plan(("searcher", back), build)
-        return found
+        return self._plan(("searcher", back), build)
 
     def hops(self, source: int, *, back: bool = False) -> NDArray[np.int32]:
         """Hop distances [n] from, or to, one vertex; -1 where there is no path."""
@@ -120,15 +120,15 @@ class Searches:
         return self.searcher(back=back).totals(sources)
 
     def weighted_searcher(self, attribute: Hashable, *, back: bool = False) -> WeightedSearcher:
-        """Give searches by weight from many sources."""
+        """Give searches by weight from many sources; as `paths` refuses negative weights."""
+        self._refuse_negative(attribute)
         back = back and self.graph.directed
 
         def build() -> WeightedSearcher:
             graph = self.graph.weighted(attribute)
             return WeightedSearcher(graph.transpose() if back else graph, self.device)
 
-        found: WeightedSearcher = self._plan(("weighted", attribute, back), build)
-        return found
+        return self._plan(("weighted", attribute, back), build)
 
     def paths(
         self,
@@ -158,9 +158,8 @@ class Searches:
         NotImplementedError
             If these weights are for networkx itself.
         """
-        weights = self.graph.weights(attribute)
-        if weights.size and weights.min() < 0 and not (negative and self.graph.directed):
-            raise NotImplementedError("some weights are negative")
+        if not (negative and self.graph.directed):
+            self._refuse_negative(attribute)
 
         def build() -> SSSP:
             graph = self.graph.weighted(attribute)
@@ -174,6 +173,11 @@ class Searches:
             raise Unbounded(error.cycle) from error
         except (ClgraphError, OverflowError) as error:
             raise NotImplementedError(str(error)) from error
+
+    def _refuse_negative(self, attribute: Hashable) -> None:
+        weights = self.graph.weights(attribute)
+        if weights.size and weights.min() < 0:
+            raise NotImplementedError("some weights are negative")
 
     def components(self) -> Any:
         """Components joined by edges, whatever way these point; kept."""
@@ -194,15 +198,13 @@ class Unbounded(nx.NetworkXUnbounded):  # type: ignore[misc]
         self.cycle = cycle
 
 
+@dataclass(frozen=True, eq=False)
 class Paths:
     """Distances of one search by weight, and its tree if it has one."""
 
-    def __init__(
-        self, distances: NDArray[Any], predecessors: NDArray[np.int32] | None, unreached: Any
-    ) -> None:
-        self.distances = distances
-        self.predecessors = predecessors
-        self.unreached = unreached
+    distances: NDArray[Any]
+    predecessors: NDArray[np.int32] | None
+    unreached: Any
 
     def reached(self, cutoff: float | None = None) -> NDArray[np.int64]:
         """Vertices that are not farther than that, by distance."""

@@ -117,8 +117,7 @@ def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher
     key = (hops, found, batch)
     if key not in graph.kept:
         graph.kept[key] = Searcher(graph, found, method)
-    searcher: Searcher = graph.kept[key]
-    return searcher
+    return graph.kept[key]
 
 
 def _method(batch: str) -> str:
@@ -137,8 +136,7 @@ def _weighted(graph: Graph, batch: str, device: Device | str | None) -> Weighted
     key = (lengths, found, batch)
     if key not in graph.kept:
         graph.kept[key] = WeightedSearcher(graph, found, method)
-    searcher: WeightedSearcher = graph.kept[key]
-    return searcher
+    return graph.kept[key]
 
 
 def _lengths(searcher: WeightedSearcher, numbers: NDArray[np.int64], like: Any) -> NDArray[Any]:

@@ -22,16 +22,17 @@ def name_index(names: Array | None, n: int) -> Any:
 class NamedResult:
     """Mixin of results that have a value for every vertex.
 
-    A class of it says which arrays those are (`columns`, the most important first), what the
-    vertices are called (`names`), and how it is drawn (`plot_kind`).
+    A class of it says which arrays those are (`columns`, the most important first), and how it is
+    drawn (`plot_kind`).
+
+    Attributes
+    ----------
+    names : numpy.ndarray or None
+        What the vertices are called [n]; None if their numbers are their names.
     """
 
     plot_kind = "histogram"
-
-    @property
-    def names(self) -> Array | None:
-        """What the vertices are called [n]; None if their numbers are their names."""
-        raise NotImplementedError
+    names: Array | None
 
     def columns(self) -> dict[str, Any]:
         """Arrays [n] by name."""

@@ -10,6 +10,7 @@
 ## prefix(queue)         name of the list's exclusive prefix sums [count + 1]
 ## prefix_at(config, queue, place)   one of them, by config.cache where no work-item writes them
 ## tally(counter)        counts an event, in renderings that count
+## own_edges, shared_edges   the `degree` edges from `edge_begin` on of a row, by u0
 
 <%!
     def bare(config):
@@ -48,3 +49,23 @@ ${edge(k)}
 </%def>
 
 <%def name="tally(counter)">${f"atomic_inc(counters + {counter});" if counts(config) else ""}</%def>
+
+## Edges of a row, by lanes that have one each: from `first` in steps of `step`, as far as any lane goes.
+<%def name="own_edges(first, step, visit)">
+for (uint i = ${first}; lane_any(i < degree); i += ${step}) {
+    const int active0 = i < degree;
+    const offset_t e0 = edge_begin + i;
+    ${edge(0)}
+    ${visit(1)}
+}
+</%def>
+
+## Edges of one row by all lanes, LANES at a time.
+<%def name="shared_edges(first, step, visit)">
+for (uint first = ${first}; first < degree; first += ${step}) {
+    const int active0 = first + lane_id() < degree;
+    const offset_t e0 = edge_begin + first + lane_id();
+    ${edge(0)}
+    ${visit(1)}
+}
+</%def>

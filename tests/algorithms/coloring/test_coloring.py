@@ -113,7 +113,7 @@ def test_verification_finds_what_is_wrong(any_device):
     graph = cg.generate.path(4)
     result = cg.greedy_color(graph, device=any_device, verify=True)
     for colors, words in (([0, 0, 1, 0], "both of colour 0"), ([0, 1, 0, 2], "vertex 3")):
-        result._colors = np.array(colors, np.int32)
+        result._colors._values = np.array(colors, np.int32)
         with pytest.raises(cg.VerificationError, match=words):
             _verify(graph, result)
 

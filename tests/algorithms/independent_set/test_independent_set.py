@@ -90,7 +90,7 @@ def test_verification_finds_what_is_wrong(any_device):
     graph = cg.generate.path(4)
     result = cg.maximal_independent_set(graph, device=any_device, verify=True)
     for chosen, words in (([0, 1], "both in the set"), ([0], "no neighbour of it")):
-        result._mask = np.isin(np.arange(4), chosen)
+        result._mask._values = np.isin(np.arange(4), chosen)
         with pytest.raises(cg.VerificationError, match=words):
             _verify(graph, result)
 

@@ -234,11 +234,11 @@ def test_verification_finds_what_is_wrong(any_device):
         ([right[0]], "cannot join"),
         ([right[0], cycle.m - 1 - right[0]], "close a cycle|left out"),
     ):
-        result._arrays = (np.sort(np.array(edges)), labels)
+        result._edges._values, result._labels._values = np.sort(np.array(edges)), labels
         vars(result).pop("mask", None)
         with pytest.raises(cg.VerificationError, match=words):
             verify_spanning_forest(cycle, result, any_device)
-    result._arrays = (right, np.array([0, 0, 1], np.int32))
+    result._edges._values, result._labels._values = right, np.array([0, 0, 1], np.int32)
     with pytest.raises(cg.VerificationError, match="components"):
         verify_spanning_forest(cycle, result, any_device)
 

@@ -95,7 +95,7 @@ def test_verification_and_copies(device):
     plan.run(3, verify=True)
     copy = pickle.loads(pickle.dumps(result))  # noqa: S301
     np.testing.assert_array_equal(copy.numbers, result.numbers)
-    result._values = result.numbers + 1
+    result._values._values = result.numbers + 1
     with pytest.raises(cg.VerificationError, match="another way"):
         plan._verify(result, None)
 

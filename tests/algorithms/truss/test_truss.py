@@ -506,7 +506,7 @@ def test_verification(device):
         result = plan.run(greatest=True, verify=True)
     wrong = np.array(result.mask)
     wrong[0] = not wrong[0]
-    result._values = wrong
+    result._values._values = wrong
     with pytest.raises(cg.VerificationError, match="another way"):
         plan._verify(result, None, greatest=True)
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
-from clgraph.cli.algorithms.whole.shared import Report, add_common, fraction, measured, rendered
+from clgraph.cli.algorithms.shared import (
+    Report,
+    add_common,
+    columns_of,
+    fraction,
+    measured,
+    rendered,
+)
 from clgraph.cli.command import Command, Record
 from clgraph.errors import InvalidArgumentError
 
@@ -81,11 +88,7 @@ def _run(args: argparse.Namespace) -> Record:
             "top": [row(v) for v in order.tolist()],
         }
 
-        def write(path: str) -> None:
-            labels = graph.labels
-            searching.write_columns(path, graph, columns, list(columns), vertex_labels=labels)
-
-        return Report(entries, write)
+        return Report(entries, columns_of(graph, columns))
 
     return measured(args, make, describe)
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
+from clgraph.cli.algorithms.shared import (
+    Report,
+    add_common,
+    columns_of,
+    measured,
+    rendered,
+    seed,
+)
 from clgraph.cli.algorithms.triangles import write_edges
-from clgraph.cli.algorithms.whole.shared import Report, add_common, measured, rendered, seed
 from clgraph.cli.command import Command, Record
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from clgraph import Graph
 
@@ -21,16 +27,9 @@ __all__ = ["COLOR_COMMAND", "CORE_COMMAND", "MST_COMMAND"]
 ORDERS = ("largest_first", "random_sequential")
 
 
-def _writer(graph: Graph, columns: dict[str, Any], names: list[str]) -> Callable[[str], None]:
-    def write(path: str) -> None:
-        searching.write_columns(path, graph, columns, names, vertex_labels=graph.labels)
-
-    return write
-
-
 def _add_core_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+    searching.add_config(parser)
     parser.add_argument(
         "--k", type=searching.whole, help="find the k-core of this k (default: numbers of all)"
     )
@@ -47,7 +46,6 @@ def _run_core(args: argparse.Namespace) -> Record:
 
     def describe(graph: Graph, result: Any) -> Report:
         entries = {
-            "preset": args.config or "auto",
             "k": result.k,
             "max_k": result.max_k,
             "vertices": result.count,
@@ -57,7 +55,7 @@ def _run_core(args: argparse.Namespace) -> Record:
             columns = {"core": result.mask.astype("uint8")}
         else:
             columns = {"core_number": result.numbers}
-        return Report(entries, _writer(graph, columns, list(columns)))
+        return Report(entries, columns_of(graph, columns))
 
     return measured(args, make, describe)
 
@@ -73,7 +71,7 @@ def _render_core(record: Record) -> str:
 
 def _add_mst_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
-    parser.add_argument("--config", help="name of a preset (default: auto)")
+    searching.add_config(parser)
 
 
 def _run_mst(args: argparse.Namespace) -> Record:
@@ -86,7 +84,6 @@ def _run_mst(args: argparse.Namespace) -> Record:
 
     def describe(graph: Graph, result: Any) -> Report:
         entries = {
-            "preset": args.config or "auto",
             "weight": result.weight,
             "edges": int(result.edges.size),
             "trees": result.count,
@@ -144,7 +141,7 @@ def _run_color(args: argparse.Namespace) -> Record:
             "count": result.count,
             "rounds": len(result.stats.rounds),
         }
-        return Report(entries, _writer(graph, columns, list(columns)))
+        return Report(entries, columns_of(graph, columns))
 
     return measured(args, make, describe)
 

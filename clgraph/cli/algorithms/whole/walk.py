@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli import searching
-from clgraph.cli.algorithms.whole.shared import Report, add_common, measured, rendered, seed
+from clgraph.cli.algorithms.shared import Report, add_common, measured, rendered, seed
 from clgraph.cli.command import Command, Record
 from clgraph.errors import InvalidArgumentError
 

@@ -1,4 +1,4 @@
-"""What these commands share: reading, running as often as asked, and saying what it took."""
+"""What commands that run a plan share: reading, running as often as asked, saying what it took."""
 
 from __future__ import annotations
 
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from clgraph import Graph
     from clgraph.device import Device
 
-__all__ = ["Report", "add_common", "fraction", "measured", "rendered", "seed"]
+__all__ = [
+    "Report",
+    "add_common",
+    "columns_of",
+    "fraction",
+    "measured",
+    "rendered",
+    "seed",
+    "speed",
+]
 
 MOST_SEED = 2**64 - 1
 
@@ -32,10 +41,13 @@ class Report(NamedTuple):
         Of the record.
     write : callable
         Writes the result to the file that it is given.
+    edges : int, optional
+        That a run went along, whose speed is reported.
     """
 
     entries: Record
     write: Callable[[str], None]
+    edges: int | None = None
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -54,10 +66,21 @@ def fraction(text: str) -> float:
     return 0.0 if text.strip() in {"0", "0.0"} else searching.amount(text)
 
 
+def columns_of(
+    graph: Graph, columns: dict[str, Any], names: Sequence[str] = ()
+) -> Callable[[str], None]:
+    """Give what writes columns of vertices, by their own names or by others in a table."""
+    named = list(names or columns)
+    return lambda path: searching.write_columns(
+        path, graph, columns, named, vertex_labels=graph.labels
+    )
+
+
 def measured(
     args: argparse.Namespace,
     make: Callable[[Graph, Device, Any], Callable[[], Any]],
     describe: Callable[[Graph, Any], Report],
+    cleaned: Callable[[Graph], Graph] = lambda graph: graph,
 ) -> Record:
     """Read a graph, prepare, run, and make the record.
 
@@ -70,29 +93,35 @@ def measured(
         result with ``stats``.
     describe : callable
         From graph and result to what is said of it.
+    cleaned : callable, optional
+        From the graph as it was read to the one that all is about.
     """
     searching.check_output(args.output, args.file)
     import clgraph
 
-    if getattr(args, "seed", 0) > MOST_SEED:
+    if (getattr(args, "seed", None) or 0) > MOST_SEED:
         raise InvalidArgumentError(f"--seed {args.seed} must be at most {MOST_SEED}.")
     device = clgraph.device(args.device)  # before the file is read: it may be missing
     graph, read_s = searching.read_graph(args)
+    graph = cleaned(graph)
     began = time.perf_counter()
     with Progress("building kernels") as progress:
         run = make(graph, device, progress.callback)
     build_s = time.perf_counter() - began
     result, times = searching.repeated(run, args.repeat)
-    report = describe(graph, result)
+    stats, report = result.stats, describe(graph, result)
     record: Record = {
         **reporting.place_record(graph, device),
-        "config": result.stats.config,
-        "mode": result.stats.mode,
+        "preset": getattr(args, "config", None) or "auto",
+        "config": stats.config,
+        "mode": stats.mode,
         **report.entries,
         **times,
-        "launches": result.stats.launches,
-        "device_bytes": result.stats.device_bytes,
+        "launches": stats.launches,
+        "device_bytes": getattr(stats, "device_bytes", None),
     }
+    if report.edges is not None:
+        record |= speed(report.edges, times)
     record["graph"]["file"] = args.file
     record["read_s"], record["build_s"] = read_s, build_s
     if args.output is not None:
@@ -103,7 +132,17 @@ def measured(
     return record
 
 
-def rendered(record: Record, said: Sequence[tuple[str, str]]) -> str:
+def speed(edges: int, times: Record) -> Record:
+    """Give the edges that a run went along, and millions of them a second."""
+    took = times["kernel_ms"]
+    return {"edges_traversed": edges, "mteps": edges / took / 1e3 if took > 0 else None}
+
+
+def rendered(
+    record: Record, said: Sequence[tuple[str, str]], one: str = "run", many: str = "runs"
+) -> str:
     """Lines about the graph, what was found, and what it took."""
-    lines = [*reporting.place_text(record), *said, *reporting.times_text(record, "run")]
-    return pairs(lines + reporting.end_text(record))
+    lines = [*reporting.place_text(record), *said, *reporting.times_text(record, one)]
+    if record.get("mteps") is not None:
+        lines.append(("speed", reporting.speed_text(record)))
+    return pairs(lines + reporting.end_text(record, one, many))

@@ -39,11 +39,15 @@ class BFSResult(NamedResult):
         self, found: HopFindings, outcome: Outcome, stats: TraversalStats, source: int
     ) -> None:
         self._found = found
-        self.names = found.names
         self._outcome = outcome
         self.source = source
         self.depth = outcome.depth
         self.stats = stats
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._found.names
 
     def __repr__(self) -> str:
         """Report source, depth and number of reached vertices."""

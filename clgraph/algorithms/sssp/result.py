@@ -140,10 +140,14 @@ class SSSPResult(NamedResult):
         target: int | None,
     ) -> None:
         self._found = found
-        self.names = found.names
         self.stats = stats
         self.source = source
         self.target = target
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """What the vertices are called; None if their numbers are their names."""
+        return self._found.names
 
     def __repr__(self) -> str:
         """Report the source and the number of stages."""

@@ -12,8 +12,9 @@ from clgraph.device.observing import observed_by
 from clgraph.device.programs.program import build
 from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
-from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.instrument import HEADER, Mask, instrumented
 from clgraph.profile.passes import watching
+from clgraph.profile.passes.layout import Layout
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.passes.watching import Counting
 
@@ -166,3 +167,29 @@ def test_what_is_called_waits_for_nothing():
     assert called <= set(bodies)
     strong = re.compile(r"\batom\.|\bld\.(?!weak)|\bprof_get\(|\bprof\[")
     assert {name for name in bodies if strong.search(bodies[name])} == {"prof_get", "prof_wait"}
+
+
+@pytest.mark.usefixtures("pocl")
+@pytest.mark.parametrize("mask", [Mask.TIME, Mask.TIME | Mask.SYNC, Mask.DIV, Mask(31)])
+def test_kernels_write_where_the_host_reads(mask):
+    source = instrumented(SPIN, mask, RECORDED["h200"])
+    layout = Layout.of(source, mask, groups=5, group_size=64)
+    (records_at,) = re.findall(r"prof_records\(.*\) \{\n    return prof \+ (\d+)u;", source.text)
+    assert int(records_at) == layout.records_at
+    words = set(
+        re.findall(r"\bplace(?:\(\))? \* (\d+)u", source.text.replace("prof_place", "place"))
+    )
+    assert words == {str(layout.record_words)}
+    table = np.arange(layout.accesses_at, dtype=np.uint64)
+    records = layout.records_in(table)
+    assert records.shape == (5 * 2, layout.record_words)
+    assert records[3, 1] == layout.records_at + 3 * layout.record_words + 1
+
+
+@pytest.mark.usefixtures("pocl")
+def test_times_alone_take_no_room_for_counters():
+    """The table is filled before each launch and read after it."""
+    groups, group_size = 660, 256
+    source = instrumented(SPIN, Mask.TIME, RECORDED["h200"])
+    layout = Layout.of(source, Mask.TIME, groups, group_size)
+    assert layout.zeroed == layout.words == HEADER + groups * group_size // 32 * 8

@@ -42,6 +42,7 @@ class Layout:
     step: int
     items: int
     records: int
+    has_header: bool
     records_at: int
     record_words: int
     accesses: int
@@ -77,6 +78,7 @@ class Layout:
             step=step,
             items=items,
             records=records,
+            has_header=source.flavour == "trace" or bool(mask & Mask.GMEM),
             records_at=records_at,
             record_words=record_words(mask),
             accesses=accesses,

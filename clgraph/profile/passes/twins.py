@@ -58,9 +58,7 @@ class Twins:
         twin = self._known.get(key)
         if twin is None:
             source = instrumented(program.source, self._mask, device.traits, self._flavour)
-            text, more = _built_of(kernel, self._mask, source)
-            built = build(device, text, label=program.label, more=more)
-            twin = self._known[key] = Twin(built.kernel(kernel.name, device), source)
+            twin = self._known[key] = Twin(_built(kernel, self._mask, source), source)
         return twin
 
     def forget(self) -> None:
@@ -68,24 +66,35 @@ class Twins:
         self._known.clear()
 
 
-def _built_of(kernel: Kernel, mask: Mask, source: Instrumented) -> tuple[str, tuple[str, ...]]:
-    """Give the text that is built for a kernel, and options beside those of its device."""
-    device = kernel.device
+def _built(kernel: Kernel, mask: Mask, source: Instrumented) -> Kernel:
+    """Build what stands for a kernel."""
+    device, program = kernel.device, kernel.program
+    assert program is not None  # noqa: S101 - looked at by `Counting.launch`
+
+    def built(text: str, *more: str) -> Kernel:
+        return build(device, text, label=program.label, more=more).kernel(kernel.name, device)
+
     if source.flavour == "trace" and mask & TRACED and device.platform == POCL_PLATFORM:
         # PoCL 3 spoils its own memory optimising texts with many traces, and dies some time later.
-        return source.text, unoptimised(device)
-    return _with_as_many_registers(kernel, source.text) if source.waits else (source.text, ())
+        return built(source.text, *unoptimised(device))
+    limit = register_limit(kernel) if source.waits else None
+    if limit is None:
+        return built(source.text)
+    option = f"-cl-nv-maxrregcount={limit}"
+    twin = built(source.text, option)
+    if not mask & TRACED and twin.registers is not None and twin.registers > limit:
+        # The driver passes the limit over where a kernel declares the size of its work-groups.
+        return built(GROUP_SIZE.sub("", source.text), option)
+    return twin
 
 
-def _with_as_many_registers(kernel: Kernel, text: str) -> tuple[str, tuple[str, ...]]:
-    """Keep the compiler to the registers of the plain kernel, so that as many groups are resident.
+def register_limit(kernel: Kernel) -> int | None:
+    """Give the registers of a plain kernel, so that as many work-groups are resident of its twin.
 
     Otherwise a kernel whose work-groups wait for one another might wait for ever. No other is kept
-    to them: what counts would spill them. Where a kernel declares the size of its work-groups,
-    NVIDIA's assembler passes the limit over, so the text goes without.
+    to them: what counts would spill them. None where no compiler takes a limit.
     """
     if kernel.device.traits.memory_ops != "ptx" or kernel.registers is None:
-        return text, ()
+        return None
     rounded = -(-kernel.registers // REGISTER_STEP) * REGISTER_STEP
-    limit = f"-cl-nv-maxrregcount={max(rounded, LEAST_REGISTERS)}"
-    return GROUP_SIZE.sub("", text), (limit,)
+    return max(rounded, LEAST_REGISTERS)

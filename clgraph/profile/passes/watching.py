@@ -16,6 +16,7 @@ from clgraph.profile.criteria import USUAL_BANKS
 from clgraph.profile.instrument import (
     HEADER,
     LAST_BLOCK,
+    MOST_RECORDS,
     Mask,
     flavour_of,
 )
@@ -28,6 +29,8 @@ from clgraph.profile.passes.twins import TRACED, Twins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from clgraph.device import Device, Kernel
     from clgraph.device.memory.allocation import Allocation
@@ -51,9 +54,30 @@ BUILDING_S = 600.0  # of a first launch, where drivers of processors build what 
 class Counted:
     """What a pass found about one kernel."""
 
-    residency: Residency = field(default_factory=Residency)
     times_ns: int = 0
     parts: list[Totals] = field(default_factory=list)
+    _ran: Residency = field(default_factory=Residency)
+    _records: list[tuple[NDArray[np.uint64], int, int]] = field(default_factory=list)
+    _kept: int = 0
+
+    @property
+    def residency(self) -> Residency:
+        """Where and when SIMD groups ran in all launches so far."""
+        for records in self._records:
+            self._ran.add(*records)
+        self._records.clear()
+        self._kept = 0
+        return self._ran
+
+    def ran(self, records: NDArray[np.uint64], per_group: int, missing: int) -> None:
+        """Keep the records of a launch, to be read after the run: a device that waits cools down.
+
+        Short kernels took a fifth longer where those of the one before were read in between.
+        """
+        self._records.append((records, per_group, missing))
+        self._kept += len(records)
+        if self._kept > MOST_RECORDS:
+            _ = self.residency
 
     @property
     def totals(self) -> Totals | None:
@@ -156,6 +180,10 @@ class Counting:
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take no note: copies are those of the timeline."""
 
+    def start_again(self) -> None:
+        """Forget what was found, but not what was built for it."""
+        self.found.clear()
+
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
         """Report whether so many work-groups of the instrumented kernel are resident at once."""
         if self._is_foreign(kernel):
@@ -208,12 +236,12 @@ class Counting:
                 table.release()
             table = Memory(device).allocate("counters", layout.words, np.uint64)
             self._tables[key] = table
-        # What comes after the counters and records is only read where it was written.
+        # What comes after the counters and records is only read where it was written. Nobody waits:
+        # a kernel that follows at once runs like one among others.
         zero = np.zeros(1, np.uint32)
-        wait(
-            cl.enqueue_fill_buffer(device.queue, table.buffer, zero, 0, WORD_BYTES * layout.zeroed)
-        )
-        table.write(layout.header())
+        cl.enqueue_fill_buffer(device.queue, table.buffer, zero, 0, WORD_BYTES * layout.zeroed)
+        if layout.has_header:
+            table.write(layout.header())
         return table
 
     def _read(self, twin: Twin, table: Allocation, layout: Layout, counted: Counted) -> None:
@@ -221,7 +249,7 @@ class Counting:
         records = layout.records_in(words)
         if self._mask & (Mask.TIME | Mask.SYNC):
             missing = max(layout.groups * layout.per_group - layout.records, 0)
-            counted.residency.add(records, layout.per_group, missing)
+            counted.ran(records, layout.per_group, missing)
             if self._mask & Mask.SYNC and twin.source.flavour == "counters":
                 at_sites = decoded_counters(
                     words[HEADER:], records, twin.source.sites, beside=False

@@ -30,7 +30,7 @@
 ## lanes and possible lanes of its blocks by weight, first and last nanosecond, requests to global
 ## memory that were waited for, passes over local memory, barriers, requests that the nearest cache
 ## answered; what the possible lanes and the last four came to when its work-group last met all others, and
-## how often it did.
+## how often it did. Where only times are written, the first eight of these.
 <%
     on = {name: bool(profile & bit) for name, bit in bits.items()}
     counting = on["GMEM"] or on["LMEM"] or on["DIV"]

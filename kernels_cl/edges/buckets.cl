@@ -6,6 +6,18 @@
 //
 // Loops over edges are unrolled: a processor remembers by instruction which loads met a store that had
 // not ended, and of one load and one store of a counter it has each turn wait for the one before.
+//
+// Stores end in their order, so one to memory that no cache has holds up all that follow. Where the
+// compiler has a word for it, such memory is asked for before.
+#define SOON_WRITTEN(array, at)
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#undef SOON_WRITTEN
+#define SOON_WRITTEN(array, at) __builtin_prefetch((const void *)(uintptr_t)((array) + (at)), 1)
+#endif
+#endif
+#define AHEAD 16u // keys of a line, the next one of which is asked for
+
 #define SHARE(own) ((uint)((ulong)count * (own) / items))
 
 // How many edges of each share go to each bucket.
@@ -36,7 +48,9 @@ __kernel void buckets_scatter(
 #pragma unroll 8
     for (uint edge = SHARE(own); edge < SHARE(own + 1u); ++edge) {
         const uint u = src[edge];
-        keys[places[own * buckets + (u >> shift)]++] = (u & ((1u << shift) - 1u)) << bits | dst[edge];
+        const uint place = places[own * buckets + (u >> shift)]++;
+        SOON_WRITTEN(keys, place + AHEAD);
+        keys[place] = (u & ((1u << shift) - 1u)) << bits | dst[edge];
     }
 }
 
@@ -70,6 +84,7 @@ __kernel void buckets_sort(
 #pragma unroll 8
         for (uint at = begin; at < end; ++at) {
             const uint key = keys[at];
+            SOON_WRITTEN(indices, at);
             ++counts[low + (key & digit)];
             ++counts[high + (key >> width & digit)];
             ++counts[source + (key >> bits)];

@@ -43,6 +43,8 @@ _MASKS = {
     "sync": Mask.TIME | Mask.SYNC,
     "counters": Mask.DIV | Mask.GMEM | Mask.LMEM,
 }
+# A first run brings programs to the device, and its times would tell of that.
+TAKEN_TWICE = frozenset({"time", "sync"})
 REPEATS = 5
 CARD_S = 0.35
 
@@ -124,6 +126,9 @@ def profile(
                 found[name] = Counting(_MASKS[name], where, lanes)
                 with observed_by(found[name]):
                     call()
+                    if name in TAKEN_TWICE:
+                        found[name].start_again()
+                        call()
         card = sampled(call, where, window_s=CARD_S) if "card" in chosen else None
     finally:
         for counting in found.values():

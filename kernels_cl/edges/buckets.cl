@@ -3,6 +3,21 @@
 //
 // Each work-item has a share of the edges or buckets, and counters and places of its own, so there
 // are no races. A key is what the bucket leaves of the source, above the target.
+//
+// Loops over edges are unrolled: a processor remembers by instruction which loads met a store that had
+// not ended, and of one load and one store of a counter it has each turn wait for the one before.
+//
+// Stores end in their order, so one to memory that no cache has holds up all that follow. Where the
+// compiler has a word for it, such memory is asked for before.
+#define SOON_WRITTEN(array, at)
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#undef SOON_WRITTEN
+#define SOON_WRITTEN(array, at) __builtin_prefetch((const void *)(uintptr_t)((array) + (at)), 1)
+#endif
+#endif
+#define AHEAD 16u // keys of a line, the next one of which is asked for
+
 #define SHARE(own) ((uint)((ulong)count * (own) / items))
 
 // How many edges of each share go to each bucket.
@@ -15,6 +30,7 @@ __kernel void buckets_count(
 {
     const uint own = get_global_id(0), items = get_global_size(0);
     for (uint bucket = 0; bucket < buckets; ++bucket) counts[own * buckets + bucket] = 0;
+#pragma unroll 8
     for (uint edge = SHARE(own); edge < SHARE(own + 1u); ++edge) ++counts[own * buckets + (src[edge] >> shift)];
 }
 
@@ -29,9 +45,12 @@ __kernel void buckets_scatter(
     __global uint *restrict keys)               // [count] out
 {
     const uint own = get_global_id(0), items = get_global_size(0);
+#pragma unroll 8
     for (uint edge = SHARE(own); edge < SHARE(own + 1u); ++edge) {
         const uint u = src[edge];
-        keys[places[own * buckets + (u >> shift)]++] = (u & ((1u << shift) - 1u)) << bits | dst[edge];
+        const uint place = places[own * buckets + (u >> shift)]++;
+        SOON_WRITTEN(keys, place + AHEAD);
+        keys[place] = (u & ((1u << shift) - 1u)) << bits | dst[edge];
     }
 }
 
@@ -62,8 +81,10 @@ __kernel void buckets_sort(
     for (uint bucket = get_global_id(0); bucket < buckets; bucket += get_global_size(0)) {
         const uint begin = begins[bucket], end = begins[bucket + 1u];
         for (uint value = 0; value < halves + sources; ++value) counts[low + value] = 0;
+#pragma unroll 8
         for (uint at = begin; at < end; ++at) {
             const uint key = keys[at];
+            SOON_WRITTEN(indices, at);
             ++counts[low + (key & digit)];
             ++counts[high + (key >> width & digit)];
             ++counts[source + (key >> bits)];
@@ -71,16 +92,19 @@ __kernel void buckets_sort(
         buckets_places(counts + low, digit + 1u, begin);
         buckets_places(counts + high, digit + 1u, begin);
         buckets_places(counts + source, sources, begin);
+#pragma unroll 8
         for (uint at = begin; at < end; ++at) {
             const uint key = keys[at];
             indices[counts[low + (key & digit)]++] = key;
         }
+#pragma unroll 8
         for (uint at = begin; at < end; ++at) {
             const uint key = indices[at];
             keys[counts[high + (key >> width & digit)]++] = key;
         }
         // Rows that no edge begins are as long as none.
         for (uint row = 0, u = bucket << shift; row < sources && u < n; ++row, ++u) indptr[u] = counts[source + row];
+#pragma unroll 8
         for (uint at = begin; at < end; ++at) {
             const uint key = keys[at];
             indices[counts[source + (key >> bits)]++] = key & ((1u << bits) - 1u);

@@ -52,20 +52,25 @@ static inline void prof_${name}(const int mine, volatile __global ulong *at, con
 }
 
 % endfor
-static inline volatile __global ulong *prof_site(volatile __global ulong *prof, const uint site) {
-    return prof + ${header}u + ((size_t)((uint)get_group_id(0) % ${spread}u) * ${sites}u + site) * ${site_words}u;
+static inline volatile __global ulong *prof_site_in(volatile __global ulong *prof, const uint group, const uint site) {
+    return prof + ${header}u + ((size_t)(group % ${spread}u) * ${sites}u + site) * ${site_words}u;
 }
 
-// The place of this SIMD group's record, of which there are so many.
-static inline ulong prof_place(void) {
-    const ulong groups = (get_local_size(0) + 31u) / 32u;
-    return get_group_id(0) * groups + get_local_id(0) / 32u;
+static inline volatile __global ulong *prof_site(volatile __global ulong *prof, const uint site) {
+    return prof_site_in(prof, (uint)get_group_id(0), site);
 }
+
+// The place of a SIMD group's record if its work-group has that number, as its own has.
+static inline ulong prof_place_in(const uint group) {
+    return (ulong)group * (((uint)get_local_size(0) + 31u) / 32u) + (uint)get_local_id(0) / 32u;
+}
+
+static inline ulong prof_place(void) { return prof_place_in((uint)get_group_id(0)); }
 
 static inline int prof_has_record(void) { return prof_place() < ${most_records}ul; }
 
 static inline volatile __global ulong *prof_records(volatile __global ulong *prof) {
-    return prof + ${header + spread * sites * site_words + beside}u;
+    return prof + ${records_at}u;
 }
 
 static inline volatile __global ulong *prof_record(volatile __global ulong *prof) {
@@ -93,20 +98,26 @@ static inline void prof_begin(volatile __global ulong *prof) {
     prof_put(mine, record, prof_clock());
 }
 
+// This work-group's number, found from a clock. Its highest bit is 0, which compilers do not know: what they found
+// when the kernel began they would keep until it ends, and take registers from it all the while.
+static inline uint prof_group(const ulong now) { return (uint)get_group_id(0) + (uint)(now >> 63); }
+
 // Lanes may leave one after the other, and the last one says when the group did.
 static inline void prof_end(volatile __global ulong *prof) {
-    const ulong now = prof_clock();
-    const int mine = !(prof_active() & prof_below()) && prof_has_record();
-    volatile __global ulong *const record = prof_record(prof);
+    const ulong now = prof_clock(), place = prof_place_in(prof_group(now));
+    const int mine = !(prof_active() & prof_below()) && place < ${most_records}ul;
+    volatile __global ulong *const record = prof_records(prof) + place * ${record_words}u;
     prof_max(mine, record + 1, now);
     prof_max(mine, record + 7, prof_nanoseconds());
 }
+% endif
 
+% if on["SYNC"]:
 static inline void prof_waited(volatile __global ulong *prof, const uint site, const ulong before) {
-    const ulong waited = prof_clock() - before;
+    const ulong now = prof_clock(), waited = now - before, place = prof_place_in(prof_group(now));
     const int mine = !(prof_active() & prof_below());
-    volatile __global ulong *const counts = prof_site(prof, site);
-    prof_add(mine && prof_has_record(), prof_record(prof) + 3, waited);
+    volatile __global ulong *const counts = prof_site_in(prof, prof_group(now), site);
+    prof_add(mine && place < ${most_records}ul, prof_records(prof) + place * ${record_words}u + 3, waited);
     prof_add(mine, counts, 1ul);
     prof_add(mine, counts + 1, waited);
 }
@@ -141,7 +152,7 @@ static __attribute__((noinline)) void prof_wait(volatile __global ulong *prof, c
     const ulong now = reached > stage + 1ul ? reached - 1ul : stage;
     const int speaks = mine && !own && have_records, has_room = speaks && now < ${stages}ul;
     const ulong late = now != stage;
-    volatile __global ulong *const longest = prof + ${header + spread * sites * site_words}u;
+    volatile __global ulong *const longest = prof + ${stages_at}u;
     volatile __global ulong *const others = longest + min(now, ${stages - 1}ul) * ${stage_words}u;
     prof_add(mine, prof_site(prof, site), 1ul);
     prof_max(speaks, prof + 7, now + 1ul);
@@ -201,7 +212,7 @@ static inline long prof_near(volatile __global ulong *prof, const uint site, con
 static __attribute__((noinline)) void prof_note_met(volatile __global ulong *prof, const ulong base, const long place, const uint element) {
     const ulong word = (base + (ulong)place * element) >> 2;
     const uint same = prof_match(word, prof_active());
-    prof_add(!(same & prof_below()), prof + ${header + spread * sites * site_words + stages * stage_words}u + word % ${hot_words}u, 1ul << 32 | (ulong)popcount(same));
+    prof_add(!(same & prof_below()), prof + ${stages_at + stages * stage_words}u + word % ${hot_words}u, 1ul << 32 | (ulong)popcount(same));
 }
 
 static inline long prof_met(volatile __global ulong *prof, const ulong base, const long place, const uint element) {

@@ -2,8 +2,8 @@
 ##
 ## In scope      traits (DeviceTraits); profile, the mask, and bits, its bits by name; flavour; sites,
 ##               how many places are counted at; spread, site_words, header, record_words,
-##               most_records; stages, stage_words, hot_words and beside, the words of both, which
-##               stand behind the counters of sites; near_units and near_sectors;
+##               most_records; stages, stage_words and hot_words; stages_at, where both begin, which
+##               stand behind the counters of sites, and records_at; near_units and near_sectors;
 ##               one_item, whether every work-group has one work-item
 ## Called by     any work-item, in any control flow; PROF_BARRIER like the barrier that it stands for
 ## Barriers      none but that one
@@ -30,7 +30,7 @@
 ## lanes and possible lanes of its blocks by weight, first and last nanosecond, requests to global
 ## memory that were waited for, passes over local memory, barriers, requests that the nearest cache
 ## answered; what the possible lanes and the last four came to when its work-group last met all others, and
-## how often it did.
+## how often it did. Where only times are written, the first eight of these.
 <%
     on = {name: bool(profile & bit) for name, bit in bits.items()}
     counting = on["GMEM"] or on["LMEM"] or on["DIV"]

@@ -155,6 +155,24 @@ def test_instrumented_persistent_kernels_end_and_give_the_same(run, mask, card, 
     assert profile_stages.stage(f"{run} {mask}", card).startswith("same, ")
 
 
+@pytest.mark.parametrize("preset", ["merrill-expand-contract", "enterprise", "bfs-4k"])
+def test_twins_with_times_have_room_for_as_many_groups(preset, card):
+    """Launched stage by stage they took twice as long."""
+    plan = cg.BFS(cg.generate.kron(16, seed=1), config=preset, device=card)
+    wanted = plan.run(0)
+    assert wanted.stats.mode == "persistent"
+    counting = Counting(Mask.TIME, card)
+    with observed_by(counting):
+        found = plan.run(0)
+    (one,) = counting.found.values()
+    units = card.traits.compute_units
+    assert counting.run_stepped == {}
+    assert (found.stats.mode, found.stats.groups) == ("persistent", wanted.stats.groups)
+    assert one.residency.groups_per_unit == -(-wanted.stats.groups // units)
+    counting.release()
+    np.testing.assert_array_equal(found.distances, wanted.distances)
+
+
 @pytest.mark.parametrize("make", [cg.BFS, cg.SCC, cg.ConnectedComponents])
 def test_every_criterion_has_a_value_on_a_card(make, card):
     report = cg.profile(make(cg.generate.kron(14, seed=1), device=card), device=card, repeats=2)

@@ -111,8 +111,11 @@ def ptxas() -> Path | None:
     return found if found.exists() else None
 
 
-def nvidia(source: str, folder: Path) -> Built:
-    """Compile to PTX with clang, and assemble it with NVIDIA's assembler where that is there."""
+def nvidia(source: str, folder: Path, *options: str) -> Built:
+    """Compile to PTX with clang, and assemble it with NVIDIA's assembler where that is there.
+
+    Options are the assembler's.
+    """
     compiler = clang(NVIDIA_LIBRARY)
     kernel, text = folder / "kernel.cl", folder / "kernel.ptx"
     kernel.write_text(source)
@@ -129,7 +132,7 @@ def nvidia(source: str, folder: Path) -> Built:
     built.text = text.read_text()
     assembler = ptxas()
     if assembler is not None:
-        done = run(assembler, "-arch", "sm_90", "-v", text, "-o", folder / "kernel.cubin")
+        done = run(assembler, "-arch", "sm_90", "-v", *options, text, "-o", folder / "kernel.cubin")
         built.uses = parse_build_log(done.stderr)
         built.complaints = "" if done.returncode == 0 else done.stderr
     return built

@@ -8,7 +8,7 @@ from bench.studies.profiling import cases, profiles
 from clgraph.device.observing import observed_by
 from clgraph.device.programs.compiling import NO_OPTIMISING
 from clgraph.profile.instrument import Mask
-from clgraph.profile.passes import watching
+from clgraph.profile.passes import twins
 from clgraph.profile.passes.watching import Counting
 
 SCALE = 12
@@ -89,13 +89,13 @@ def test_cases_alone_make_a_record_and_a_table(pocl, tmp_path, monkeypatch):
 @pytest.mark.optimised
 def test_traces_are_not_optimised_by_pocl(pocl, monkeypatch):
     """It dies of these tiles where it is left to, some time after."""
-    asked, build = [], watching.build
+    asked, build = [], twins.build
 
     def noted(*args, more=(), **about):
         asked.append(more)
         return build(*args, more=more, **about)
 
-    monkeypatch.setattr(watching, "build", noted)
+    monkeypatch.setattr(twins, "build", noted)
     padded = cases.STUDIES["transpose"](pocl, SCALE)[-1]
     counting = Counting(Mask.DIV | Mask.GMEM | Mask.LMEM, pocl)
     with observed_by(counting):

@@ -168,7 +168,7 @@ def records(*rows):
     table = np.zeros((len(rows), RECORD_WORDS), np.uint64)
     for row, (begin, end, unit, first, last) in zip(table, rows, strict=True):
         row[[0, 1, 2, 6, 7]] = begin, end, unit + 1, first, last
-    return table.reshape(-1)
+    return table
 
 
 def test_residency_of_two_units():
@@ -191,7 +191,7 @@ def test_elapsed_cycles_come_from_the_common_clock():
 
 def test_groups_that_never_ran_are_left_out():
     found = Residency()
-    table = np.concatenate([records((100, 200, 0, 0, 0)), np.zeros(2 * RECORD_WORDS, np.uint64)])
+    table = np.concatenate([records((100, 200, 0, 0, 0)), np.zeros((2, RECORD_WORDS), np.uint64)])
     found.add(table, 1, 5)
     assert (found.records, found.missing, found.active) == (1, 5, 100)
 

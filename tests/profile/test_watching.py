@@ -1,6 +1,7 @@
 """Launching instrumented kernels: what cannot run so runs otherwise, and all waiting ends."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from clgraph.device.observing import observed_by
 from clgraph.device.programs.program import build
 from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
-from clgraph.profile.instrument import Mask, instrumented
-from clgraph.profile.passes import watching
+from clgraph.profile.instrument import HEADER, Mask, instrumented
+from clgraph.profile.passes import twins, watching
+from clgraph.profile.passes.layout import Layout
+from clgraph.profile.passes.residency import Residency
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.passes.watching import Counting
 
@@ -63,7 +66,7 @@ def test_groups_that_would_wait_for_missing_ones_are_launched_stage_by_stage(pla
         modes.append(result.stats.mode)
 
     report = cg.profile(run, passes=("time", "counters"), repeats=1)
-    assert modes == ["persistent", "persistent", "stepped", "stepped"]
+    assert modes == ["persistent", "persistent", "stepped", "stepped", "stepped"]
     assert any("launched stage by stage" in reason for reason in report.reasons)
     assert report.kernels[0].totals.where("block")[:, 0].sum() > 0
 
@@ -166,3 +169,101 @@ def test_what_is_called_waits_for_nothing():
     assert called <= set(bodies)
     strong = re.compile(r"\batom\.|\bld\.(?!weak)|\bprof_get\(|\bprof\[")
     assert {name for name in bodies if strong.search(bodies[name])} == {"prof_get", "prof_wait"}
+
+
+@pytest.mark.usefixtures("pocl")
+@pytest.mark.parametrize("mask", [Mask.TIME, Mask.TIME | Mask.SYNC, Mask.DIV, Mask(31)])
+def test_kernels_write_where_the_host_reads(mask):
+    source = instrumented(SPIN, mask, RECORDED["h200"])
+    layout = Layout.of(source, mask, groups=5, group_size=64)
+    (records_at,) = re.findall(r"prof_records\(.*\) \{\n    return prof \+ (\d+)u;", source.text)
+    assert int(records_at) == layout.records_at
+    words = set(
+        re.findall(r"\bplace(?:\(\))? \* (\d+)u", source.text.replace("prof_place", "place"))
+    )
+    assert words == {str(layout.record_words)}
+    table = np.arange(layout.accesses_at, dtype=np.uint64)
+    records = layout.records_in(table)
+    assert records.shape == (5 * 2, layout.record_words)
+    assert records[3, 1] == layout.records_at + 3 * layout.record_words + 1
+
+
+@pytest.mark.usefixtures("pocl")
+def test_times_alone_take_no_room_for_counters():
+    """The table is filled before each launch and read after it."""
+    groups, group_size = 660, 256
+    source = instrumented(SPIN, Mask.TIME, RECORDED["h200"])
+    layout = Layout.of(source, Mask.TIME, groups, group_size)
+    assert layout.zeroed == layout.words == HEADER + groups * group_size // 32 * 8
+
+
+def test_records_are_read_after_the_run(plan, monkeypatch):
+    """A device that waits meanwhile is slower in the next launch."""
+    read, add = [], Residency.add
+
+    def noted(self, table, per_group, missing):
+        read.append(len(table))
+        add(self, table, per_group, missing)
+
+    monkeypatch.setattr(Residency, "add", noted)
+    counting = Counting(Mask.TIME)
+    with observed_by(counting):
+        plan.run(0)
+        plan.run(0)
+    assert not read
+    (found,) = counting.found.values()
+    assert found.residency.records == sum(read) > 0
+    before = len(read)
+    assert found.residency is found.residency
+    assert len(read) == before
+    monkeypatch.setattr(watching, "MOST_RECORDS", 0)
+    with observed_by(counting):
+        plan.run(0)
+    assert len(read) > before
+    counting.release()
+
+
+def test_times_are_those_of_a_second_run(pocl, monkeypatch):
+    """The first brings programs to the device."""
+    kernel = build(pocl, SPIN, label="spin.cl").kernel("spin")
+    out = Memory(pocl).upload("out", np.zeros(4, np.uint32))
+    kept, launch = [], Counting.launch
+
+    def noted(self, *given):
+        event = launch(self, *given)
+        kept.append(next(iter(self.found.values())).residency.records)
+        return event
+
+    monkeypatch.setattr(Counting, "launch", noted)
+    cg.profile(
+        lambda: kernel.launch(1, 1, out, np.uint32(1)), passes=("time",), device=pocl, repeats=1
+    )
+    assert kept == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("mask", "registers", "texts"),
+    [(Mask.TIME, 48, 1), (Mask.TIME, 49, 2), (Mask.TIME | Mask.SYNC, 56, 2), (Mask.DIV, 56, 1)],
+)
+def test_twins_are_kept_to_the_registers_of_plain_kernels(mask, registers, texts, monkeypatch):
+    """Drivers pass the limit over where the size of work-groups is declared."""
+    built = []
+
+    def noted(_, text, *, label, more):
+        built.append((text, label, more))
+        return SimpleNamespace(kernel=lambda *_: SimpleNamespace(registers=registers))
+
+    monkeypatch.setattr(twins, "build", noted)
+    device = SimpleNamespace(
+        traits=RECORDED["h200"], platform="NVIDIA CUDA", queue=SimpleNamespace(int_ptr=1)
+    )
+    declared = "__attribute__((reqd_work_group_size(256, 1, 1)))"
+    source = SPIN.replace("__kernel", f"__kernel {declared}").replace(
+        "++i)", "++i) { spin_hint(); }\n for (; x < 1u;)"
+    )
+    program = SimpleNamespace(source=source, source_hash="1", label="spin.cl")
+    kernel = SimpleNamespace(device=device, program=program, name="spin", registers=46)
+    twin = twins.Twins(mask, None).of(kernel)
+    assert twin.source.waits
+    assert [declared in text for text, *_ in built] == [True, False][:texts]
+    assert {(label, more) for _, label, more in built} == {("spin.cl", ("-cl-nv-maxrregcount=48",))}

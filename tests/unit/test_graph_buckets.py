@@ -57,6 +57,13 @@ def test_rows_are_those_of_scipy(sorter, n, m):
         equal(sorter(n, src, dst), n, src, dst)
 
 
+def test_lists_of_any_length(sorter):
+    """Shares of them too, which are not what loops are unrolled by."""
+    for m in range(1, 80):
+        src, dst = drawn(300, m, seed=m)
+        equal(sorter(300, src, dst), 300, src, dst)
+
+
 def test_vertices_too_many_for_keys(sorter):
     """Of a bucket's sources and all targets; more edges make more buckets."""
     n = 2**19

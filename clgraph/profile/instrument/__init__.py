@@ -1,6 +1,8 @@
 """Instrumented renderings: kernels that count what they do, made from the plain ones' text."""
 
-from clgraph.profile.instrument.rewriting import (
+from clgraph.profile.instrument.rewriting import Instrumented, flavour_of, instrumented
+from clgraph.profile.instrument.sites import Site
+from clgraph.profile.instrument.words import (
     HEADER,
     HOT_WORDS,
     LAST_BLOCK,
@@ -13,13 +15,11 @@ from clgraph.profile.instrument.rewriting import (
     STAGE_WORDS,
     STAGES,
     Flavour,
-    Instrumented,
     Mask,
-    flavour_of,
-    instrumented,
+    record_words,
+    words_at_sites,
     words_beside,
 )
-from clgraph.profile.instrument.sites import Site
 
 __all__ = [
     "HEADER",
@@ -39,5 +39,7 @@ __all__ = [
     "Site",
     "flavour_of",
     "instrumented",
+    "record_words",
+    "words_at_sites",
     "words_beside",
 ]

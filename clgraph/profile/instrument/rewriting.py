@@ -10,66 +10,36 @@ them become instructions says the bit mask that the vocabulary is rendered with.
 from __future__ import annotations
 
 import re
-from enum import IntFlag
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from clgraph.device.rendering.source_text import WORD, Edits, Function, Text
 from clgraph.device.rendering.sources import render
 from clgraph.profile.instrument.accesses import ACCESS, Accesses, AccessKind, access_kind
 from clgraph.profile.instrument.blocks import Blocks
 from clgraph.profile.instrument.sites import Site, Sites
+from clgraph.profile.instrument.words import (
+    HEADER,
+    HOT_WORDS,
+    MOST_RECORDS,
+    NEAR_SECTORS,
+    NEAR_UNITS,
+    SITE_WORDS,
+    SPREAD,
+    STAGE_WORDS,
+    STAGES,
+    Flavour,
+    Mask,
+    record_words,
+    words_at_sites,
+    words_beside,
+)
 
 if TYPE_CHECKING:
     from clgraph.device import DeviceTraits
 
-__all__ = [
-    "HEADER",
-    "HOT_WORDS",
-    "LAST_BLOCK",
-    "MOST_RECORDS",
-    "NEAR_SECTORS",
-    "NEAR_UNITS",
-    "RECORD_WORDS",
-    "SITE_WORDS",
-    "SPREAD",
-    "STAGES",
-    "STAGE_WORDS",
-    "Flavour",
-    "Instrumented",
-    "Mask",
-    "flavour_of",
-    "instrumented",
-    "words_beside",
-]
+__all__ = ["Instrumented", "flavour_of", "instrumented"]
 
-Flavour: TypeAlias = Literal["counters", "trace"]
-
-# Of a site: requests, lanes, bytes, lines or passes, sectors or passes at best, sectors that the
-# nearest cache did not hold.
-SITE_WORDS = 6
-SPREAD = 64  # copies of the counters, so that atomics of different work-groups rarely meet
-HEADER = 16  # words before everything else, see templates/profile/profile.mako
-RECORD_WORDS = 18
-# What one SIMD group does in a row is kept apart between meetings of all work-groups: the most that
-# any of them did of each of so many things, for as many meetings as there is room for.
-STAGES, STAGE_WORDS = 8192, 5
-HOT_WORDS = 4096  # atomics by address, modulo this
-NEAR_UNITS, NEAR_SECTORS = 160, 6144  # which sectors a unit has near: 192 KiB of an H100's 256
-MOST_RECORDS = 1 << 20  # of a launch; SIMD groups beyond are not written down one by one
-LAST_BLOCK = 7  # word of a record: 1 + the block that a SIMD group entered last, where TIME is off
 POLL = "spin_hint"  # once in each turn of a loop that waits
-
-
-class Mask(IntFlag):
-    """What a rendering counts."""
-
-    NONE = 0
-    TIME = 1
-    DIV = 2
-    GMEM = 4
-    LMEM = 8
-    SYNC = 16
-    MIX = 32
 
 
 class Instrumented(NamedTuple):
@@ -106,12 +76,6 @@ def flavour_of(traits: DeviceTraits) -> Flavour:
     return "trace"
 
 
-def words_beside(mask: Mask, flavour: Flavour) -> int:
-    """Give the words of stages and addresses, which stand between counters and records."""
-    counts = flavour == "counters" and mask & (Mask.DIV | Mask.GMEM | Mask.LMEM)
-    return STAGES * STAGE_WORDS + HOT_WORDS if counts else 0
-
-
 def instrumented(
     source: str, mask: Mask, traits: DeviceTraits, flavour: Flavour | None = None
 ) -> Instrumented:
@@ -138,24 +102,27 @@ def instrumented(
         return Instrumented(source, (), flavour)
     rewriter = _Rewriter(Text(re.sub(r"^#line .*$", "", source, flags=re.MULTILINE)))
     body = rewriter.rewritten()
+    sites = max(len(rewriter.sites.found), 1)
+    stages_at = HEADER + words_at_sites(mask, sites)
     prelude = render(
         "profile/profile.mako",
         {
             "traits": traits,
             "profile": int(mask),
             "flavour": flavour,
-            "sites": max(len(rewriter.sites.found), 1),
+            "sites": sites,
             "spread": SPREAD,
             "header": HEADER,
             "site_words": SITE_WORDS,
-            "record_words": RECORD_WORDS,
+            "record_words": record_words(mask),
             "most_records": MOST_RECORDS,
             "stages": STAGES,
             "stage_words": STAGE_WORDS,
             "hot_words": HOT_WORDS,
             "near_units": NEAR_UNITS,
             "near_sectors": NEAR_SECTORS,
-            "beside": words_beside(mask, flavour),
+            "stages_at": stages_at,
+            "records_at": stages_at + words_beside(mask, flavour),
             "one_item": _has_groups_of_one(source),
             "bits": {bit.name: bit.value for bit in Mask if bit},
         },

@@ -9,7 +9,6 @@ import numpy as np
 
 from clgraph.profile.instrument import (
     HOT_WORDS,
-    RECORD_WORDS,
     SITE_WORDS,
     SPREAD,
     STAGE_WORDS,
@@ -150,7 +149,7 @@ def decoded_counters(
 
     Parameters
     ----------
-    words, records : ndarray of uint64
+    words, records : ndarray of uint64, the second one a row
         Behind the header, and those of SIMD groups.
     sites : sequence of Site
         The places.
@@ -161,15 +160,14 @@ def decoded_counters(
     table = words[:counters].reshape(SPREAD, -1, SITE_WORDS).sum(axis=0)[: len(sites)]
     stages = words[counters:][: STAGES * STAGE_WORDS if beside else 0].reshape(-1, STAGE_WORDS)
     addresses = words[counters + STAGES * STAGE_WORDS :][: HOT_WORDS if beside else 0]
-    warps = records.reshape(-1, RECORD_WORDS)
-    ran = warps[:, 5] > 0
-    since = warps[ran][:, _CHAIN_WORDS] - warps[ran][:, _MET_WORDS]
+    ran = records[:, 5] > 0
+    since = records[ran][:, _CHAIN_WORDS] - records[ran][:, _MET_WORDS]
     most = stages.sum(axis=0) + since.max(axis=0, initial=0)
     return Totals(
         tuple(sites),
         table[:, :-1].astype(np.float64),
-        warps[ran, 4].astype(np.float64),
-        warps[ran, 5].astype(np.float64),
+        records[ran, 4].astype(np.float64),
+        records[ran, 5].astype(np.float64),
         32,
         chain=Chain(*most.astype(np.float64).tolist()),
         missed=table[:, -1].astype(np.float64),

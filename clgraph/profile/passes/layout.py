@@ -12,11 +12,10 @@ from clgraph.profile.instrument import (
     MOST_RECORDS,
     NEAR_SECTORS,
     NEAR_UNITS,
-    RECORD_WORDS,
-    SITE_WORDS,
-    SPREAD,
     Instrumented,
     Mask,
+    record_words,
+    words_at_sites,
     words_beside,
 )
 
@@ -43,7 +42,9 @@ class Layout:
     step: int
     items: int
     records: int
+    has_header: bool
     records_at: int
+    record_words: int
     accesses: int
     accesses_at: int
     groups: int
@@ -57,7 +58,7 @@ class Layout:
         step, items, accesses, near = 1, 0, 0, 0
         if source.flavour == "counters":
             per_group = -(-group_size // 32)
-            counters = SPREAD * sites * SITE_WORDS
+            counters = words_at_sites(mask, sites)
             records = min(groups * per_group, MOST_RECORDS)
             near = NEAR_UNITS * NEAR_SECTORS // 2 if mask & Mask.GMEM else 0
         else:
@@ -70,20 +71,27 @@ class Layout:
             records = min(groups, MOST_RECORDS)
             accesses = TRACED_ACCESSES if mask & (Mask.GMEM | Mask.LMEM) else 0
         records_at = HEADER + counters + words_beside(mask, source.flavour)
-        accesses_at = records_at + records * RECORD_WORDS
+        accesses_at = records_at + records * record_words(mask)
         return cls(
             words=accesses_at + near + 2 * accesses,
             zeroed=accesses_at + near,
             step=step,
             items=items,
             records=records,
+            has_header=source.flavour == "trace" or bool(mask & Mask.GMEM),
             records_at=records_at,
+            record_words=record_words(mask),
             accesses=accesses,
             accesses_at=accesses_at,
             groups=groups,
             group_size=group_size,
             per_group=per_group,
         )
+
+    def records_in(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Give the records among the words of a table, one a row."""
+        own = words[self.records_at :][: self.records * self.record_words]
+        return own.reshape(-1, self.record_words)
 
     def header(self) -> NDArray[np.uint64]:
         """Give the first words of the table."""

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clgraph.profile.instrument import RECORD_WORDS
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -49,9 +47,8 @@ class Residency:
     missing: int = 0
     clock_hz: float | None = None
 
-    def add(self, records: NDArray[np.uint64], per_group: int, missing: int) -> None:
-        """Add the records of one launch; `per_group` of them belong to a work-group."""
-        table = records.reshape(-1, RECORD_WORDS)
+    def add(self, table: NDArray[np.uint64], per_group: int, missing: int) -> None:
+        """Add the records of one launch, one a row; `per_group` of them belong to a work-group."""
         numbers = np.arange(len(table)) // max(per_group, 1)
         ran = (table[:, 2] > 0) & (table[:, 1] >= table[:, 0])
         self.missing += missing

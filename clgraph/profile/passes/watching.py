@@ -11,39 +11,36 @@ import numpy as np
 from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
-from clgraph.device.programs.compiling import unoptimised
-from clgraph.device.programs.linker import POCL_PLATFORM
-from clgraph.device.programs.program import build
 from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.criteria import USUAL_BANKS
 from clgraph.profile.instrument import (
     HEADER,
     LAST_BLOCK,
-    RECORD_WORDS,
-    Instrumented,
+    MOST_RECORDS,
     Mask,
     flavour_of,
-    instrumented,
 )
 from clgraph.profile.passes.counters import Totals, decoded_counters
 from clgraph.profile.passes.layout import Layout
 from clgraph.profile.passes.residency import Residency
 from clgraph.profile.passes.timeline import place_of, stamps_ns
 from clgraph.profile.passes.traces import decoded_trace
+from clgraph.profile.passes.twins import TRACED, Twins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from clgraph.device import Device, Kernel
     from clgraph.device.memory.allocation import Allocation
     from clgraph.device.programs.kernel import Argument
     from clgraph.profile.instrument import Flavour
     from clgraph.profile.passes.timeline import Place
+    from clgraph.profile.passes.twins import Twin
 
 __all__ = ["Counting", "empty_barrier_cycles", "uses_counters"]
 
-TRACED = Mask.DIV | Mask.GMEM | Mask.LMEM
-LEAST_REGISTERS, REGISTER_STEP = 32, 8
 WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
 LOOK_S = 2.0  # for the counters of a kernel that is still running
@@ -54,23 +51,33 @@ BUILDING_S = 600.0  # of a first launch, where drivers of processors build what 
 
 
 @dataclass(slots=True)
-class _Twin:
-    """The instrumented kernel that stands for a plain one."""
-
-    kernel: Kernel
-    source: Instrumented
-    # Device memory of the counters, grown where a launch needs more.
-    table: Allocation | None = None
-    launched: bool = False
-
-
-@dataclass(slots=True)
 class Counted:
     """What a pass found about one kernel."""
 
-    residency: Residency = field(default_factory=Residency)
     times_ns: int = 0
     parts: list[Totals] = field(default_factory=list)
+    _ran: Residency = field(default_factory=Residency)
+    _records: list[tuple[NDArray[np.uint64], int, int]] = field(default_factory=list)
+    _kept: int = 0
+
+    @property
+    def residency(self) -> Residency:
+        """Where and when SIMD groups ran in all launches so far."""
+        for records in self._records:
+            self._ran.add(*records)
+        self._records.clear()
+        self._kept = 0
+        return self._ran
+
+    def ran(self, records: NDArray[np.uint64], per_group: int, missing: int) -> None:
+        """Keep the records of a launch, to be read after the run: a device that waits cools down.
+
+        Short kernels took a fifth longer where those of the one before were read in between.
+        """
+        self._records.append((records, per_group, missing))
+        self._kept += len(records)
+        if self._kept > MOST_RECORDS:
+            _ = self.residency
 
     @property
     def totals(self) -> Totals | None:
@@ -121,10 +128,11 @@ class Counting:
         flavour: Flavour | None = None,
     ) -> None:
         self._mask = mask
-        self._flavour = flavour
         self._device = device
         self._lanes = lanes
-        self._twins: dict[tuple[str, str, int], _Twin] = {}
+        self._twins = Twins(mask, flavour)
+        # By queue, grown where a launch needs more: each is read before the next is written to.
+        self._tables: dict[int, Allocation] = {}
         self.left_plain: dict[Place, str] = {}
         self.run_stepped: dict[Place, str] = {}
         self._stepping: set[Place] = set()
@@ -136,7 +144,7 @@ class Counting:
         """Launch what stands for it, and read its counters."""
         if self._is_foreign(kernel):
             return kernel.launch(global_size, group_size, *args, observed=False)
-        twin = self._twin(kernel)
+        twin = self._twins.of(kernel)
         dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
         groups = global_size // group_size
         if twin.source.waits and place_of(kernel) not in self._stepping:
@@ -149,14 +157,15 @@ class Counting:
                 return kernel.launch(global_size, group_size, *args, observed=False)
         counted = self.found.setdefault(place_of(kernel), Counted())
         layout = Layout.of(twin.source, self._mask, groups, group_size)
-        table = self._table(twin, kernel.device, layout)
+        table = self._table(kernel.device, layout)
         event = twin.kernel.launch(global_size, group_size, *args, table, observed=False)
         is_built = twin.launched or not kernel.device.traits.is_cpu
         limit_s = ANSWER_S if is_built else max(ANSWER_S, BUILDING_S)
         try:
             wait(event, limit_s)
         except KernelTimeoutError as error:
-            twin.table = None  # it is written to until the process ends
+            # It is written to until the process ends.
+            del self._tables[kernel.device.queue.int_ptr]
             raise KernelTimeoutError(
                 f"an instrumented {kernel.name} on {kernel.device.name} has not ended within "
                 f"{limit_s:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
@@ -171,11 +180,15 @@ class Counting:
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take no note: copies are those of the timeline."""
 
+    def start_again(self) -> None:
+        """Forget what was found, but not what was built for it."""
+        self.found.clear()
+
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
         """Report whether so many work-groups of the instrumented kernel are resident at once."""
         if self._is_foreign(kernel):
             return True
-        twin = self._twin(kernel)
+        twin = self._twins.of(kernel)
         resident = resident_groups(kernel.device, twin.kernel, group_size)
         plain = resident_groups(kernel.device, kernel, group_size)
         if not twin.source.waits or resident >= min(groups, plain):
@@ -202,63 +215,41 @@ class Counting:
 
     def release(self) -> None:
         """Free the counters' memory."""
-        for twin in self._twins.values():
-            if twin.table is not None:
-                twin.table.release()
-        self._twins.clear()
+        for table in self._tables.values():
+            table.release()
+        self._tables.clear()
+        self._twins.forget()
 
     def twin_of(self, kernel: Kernel) -> Kernel:
         """Give the instrumented kernel that stands for a plain one."""
-        return self._twin(kernel).kernel
+        return self._twins.of(kernel).kernel
 
     def _is_foreign(self, kernel: Kernel) -> bool:
         foreign = self._device is not None and kernel.device != self._device
         return foreign or kernel.program is None
 
-    def _twin(self, kernel: Kernel) -> _Twin:
-        """Give what stands for a kernel: the same for every object of the same entry point.
-
-        Primitives make a kernel for each launch, so that neither the object nor its address says
-        which one it is.
-        """
-        program = kernel.program
-        assert program is not None  # noqa: S101 - looked at by `launch`
-        device = kernel.device
-        key = (program.source_hash, kernel.name, device.queue.int_ptr)
-        twin = self._twins.get(key)
-        if twin is None:
-            source = instrumented(program.source, self._mask, device.traits, self._flavour)
-            built = build(
-                device,
-                source.text,
-                label=program.label,
-                more=_options(kernel, self._mask, source),
-            )
-            twin = _Twin(built.kernel(kernel.name, device), source)
-            self._twins[key] = twin
-        return twin
-
-    def _table(self, twin: _Twin, device: Device, layout: Layout) -> Allocation:
-        if twin.table is None or twin.table.count < layout.words:
-            if twin.table is not None:
-                twin.table.release()
-            twin.table = Memory(device).allocate("counters", layout.words, np.uint64)
-        # What comes after the counters and records is only read where it was written.
+    def _table(self, device: Device, layout: Layout) -> Allocation:
+        key = device.queue.int_ptr
+        table = self._tables.get(key)
+        if table is None or table.count < layout.words:
+            if table is not None:
+                table.release()
+            table = Memory(device).allocate("counters", layout.words, np.uint64)
+            self._tables[key] = table
+        # What comes after the counters and records is only read where it was written. Nobody waits:
+        # a kernel that follows at once runs like one among others.
         zero = np.zeros(1, np.uint32)
-        wait(
-            cl.enqueue_fill_buffer(
-                device.queue, twin.table.buffer, zero, 0, WORD_BYTES * layout.zeroed
-            )
-        )
-        twin.table.write(layout.header())
-        return twin.table
+        cl.enqueue_fill_buffer(device.queue, table.buffer, zero, 0, WORD_BYTES * layout.zeroed)
+        if layout.has_header:
+            table.write(layout.header())
+        return table
 
-    def _read(self, twin: _Twin, table: Allocation, layout: Layout, counted: Counted) -> None:
+    def _read(self, twin: Twin, table: Allocation, layout: Layout, counted: Counted) -> None:
         words = table.read(layout.accesses_at)
-        records = words[layout.records_at :][: layout.records * RECORD_WORDS]
+        records = layout.records_in(words)
         if self._mask & (Mask.TIME | Mask.SYNC):
             missing = max(layout.groups * layout.per_group - layout.records, 0)
-            counted.residency.add(records, layout.per_group, missing)
+            counted.ran(records, layout.per_group, missing)
             if self._mask & Mask.SYNC and twin.source.flavour == "counters":
                 at_sites = decoded_counters(
                     words[HEADER:], records, twin.source.sites, beside=False
@@ -292,16 +283,7 @@ class Counting:
         return min(self._lanes or (own if own > 1 else 32), group_size)
 
 
-def _options(kernel: Kernel, mask: Mask, source: Instrumented) -> tuple[str, ...]:
-    """Give what an instrumented text is built with, beside what its kernel was."""
-    device = kernel.device
-    if source.flavour == "trace" and mask & TRACED and device.platform == POCL_PLATFORM:
-        # PoCL 3 spoils its own memory optimising texts with many traces, and dies some time later.
-        return unoptimised(device)
-    return _as_many_registers(kernel) if source.waits else ()
-
-
-def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Layout) -> str:
+def _where_it_stands(kernel: Kernel, twin: Twin, table: Allocation, layout: Layout) -> str:
     """Say which lines SIMD groups entered last, read while the kernel runs; "" if unknown."""
     device, sites = kernel.device, twin.source.sites
     if twin.source.flavour != "counters" or kernel.program is None:
@@ -312,7 +294,7 @@ def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Lay
         wait(cl.enqueue_copy(queue, words, table.buffer, is_blocking=False), LOOK_S)
     except ClgraphError:
         return ""
-    records = words[layout.records_at :].reshape(-1, RECORD_WORDS)[: layout.records]
+    records = layout.records_in(words)
     last = records[:, LAST_BLOCK].astype(np.int64) - 1
     known, groups = np.unique(last[(last >= 0) & (last < len(sites))], return_counts=True)
     lines = kernel.program.source.splitlines()
@@ -321,18 +303,6 @@ def _where_it_stands(kernel: Kernel, twin: _Twin, table: Allocation, layout: Lay
         for site, count in zip(known, groups, strict=True)
     ]
     return "; SIMD groups stand behind " + ", ".join(counts) if counts else ""
-
-
-def _as_many_registers(kernel: Kernel) -> tuple[str, ...]:
-    """Keep the compiler to the registers of the plain kernel, so that as many groups are resident.
-
-    Otherwise a kernel whose work-groups wait for one another might wait for ever. No other is kept
-    to them: what counts would spill them.
-    """
-    if kernel.device.traits.memory_ops != "ptx" or kernel.registers is None:
-        return ()
-    rounded = -(-kernel.registers // REGISTER_STEP) * REGISTER_STEP
-    return (f"-cl-nv-maxrregcount={max(rounded, LEAST_REGISTERS)}",)
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Boxes in host memory that a kernel fills itself: words come, or the wait is left."""
 
 import importlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,15 @@ waiting = importlib.import_module("clgraph.device.waiting")
 def test_whether_a_kernel_posts_is_a_trait_of_the_device(any_device):
     assert any_device.traits.memory_ops != "ptx"
     assert not can_post(any_device)
+
+
+def test_nothing_is_posted_where_accesses_are_checked(monkeypatch):
+    """Checks know the arrays of a kernel, and a box is none of them."""
+    monkeypatch.setattr(posted, "checking", lambda: True)
+    card = SimpleNamespace(traits=SimpleNamespace(memory_ops="ptx"))
+    assert not can_post(card)
+    monkeypatch.setattr(posted, "checking", lambda: False)
+    assert can_post(card)
 
 
 def test_the_last_word_says_that_all_are_there(any_device, monkeypatch):

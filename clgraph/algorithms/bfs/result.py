@@ -44,8 +44,8 @@ class BFSResult(NamedResult):
         self.depth = outcome.depth
         self.stats = stats
 
-    @property
-    def names(self) -> NDArray[Any] | None:
+    @cached_property
+    def names(self) -> NDArray[Any] | None:  # type: ignore[override]
         """What the vertices are called; None if their numbers are their names."""
         return self._found.names
 

@@ -144,8 +144,8 @@ class SSSPResult(NamedResult):
         self.source = source
         self.target = target
 
-    @property
-    def names(self) -> NDArray[Any] | None:
+    @cached_property
+    def names(self) -> NDArray[Any] | None:  # type: ignore[override]
         """What the vertices are called; None if their numbers are their names."""
         return self._found.names
 

@@ -10,7 +10,7 @@ from clgraph.device.forks import check_process
 from clgraph.device.memory.allocator import Memory
 from clgraph.device.memory.mirror import Mirror
 from clgraph.device.memory.pinned import Pinned
-from clgraph.device.programs.program import load
+from clgraph.device.programs.program import checking, load
 from clgraph.device.waiting import wait, wait_for_word
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ class PostedMirror(Mirror):
 
 def can_post(device: Device) -> bool:
     """Tell whether kernels of a device may write to a host's address."""
-    return device.traits.memory_ops == "ptx"  # of others that is not known
+    # Of others that is not known; and no array that bounds checks know of lies there.
+    return device.traits.memory_ops == "ptx" and not checking()
 
 
 def mirror(device: Device, source: Allocation, first: int, count: int) -> Mirror:

@@ -40,7 +40,7 @@ else:
     checked = OnFirstUse("clgraph.device.rendering.checked")
     checks = OnFirstUse("clgraph.device.programs.checks")
 
-__all__ = ["Program", "build", "cache_key", "load"]
+__all__ = ["Program", "build", "cache_key", "checking", "load"]
 
 log = logging.getLogger("clgraph")
 
@@ -180,7 +180,7 @@ def load(
     once; afterwards the binary is on disk below `clgraph.device.folders.cache_root`, or where PoCL
     keeps its own. pyopencl's own cache, which unpickles what it finds, takes no part.
     """
-    source = render(name, {"traits": device.traits, "check": _checking(), **params}, folders)
+    source = render(name, {"traits": device.traits, "check": checking(), **params}, folders)
     return build(device, source, label=name)
 
 
@@ -216,7 +216,7 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
     `clgraph.device.programs.compiling`).
     """
     check_process()
-    check = _checking()
+    check = checking()
     options = tuple(dict.fromkeys((*options_of(device), *more)))
     place = (device, options, source, check)
     with _building:
@@ -240,7 +240,8 @@ def _check_wide_atomics(device: Device, source: str, label: str) -> None:
         )
 
 
-def _checking() -> bool:
+def checking() -> bool:
+    """Tell whether kernels are built with bounds checks, which know only their arrays."""
     return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
 
 

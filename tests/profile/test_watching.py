@@ -198,7 +198,7 @@ def test_times_alone_take_no_room_for_counters():
 
 
 def test_records_are_read_after_the_run(plan, monkeypatch):
-    """A device that waits meanwhile is slower in the next launch."""
+    """Launches of a run follow one another sooner then."""
     read, add = [], Residency.add
 
     def noted(self, table, per_group, missing):

@@ -100,8 +100,14 @@ def overhead(row: dict[str, Any], over: str = "plain_s") -> float:
     return float(statistics.median(timed / plain for timed, plain in pairs)) - 1.0
 
 
+def launched(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out plans that launch nothing on their graph."""
+    return [row for row in rows if min(row["plain_s"]) > 0.0]
+
+
 def summary(rows: Sequence[dict[str, Any]]) -> str:
     """Show what the pass takes, case by case and as a median."""
+    rows = launched(rows)
     lines = [
         f"{row['graph']:8} {row['plan']:22} {statistics.median(row['plain_s']) * 1e6:9.1f} us, "
         f"TIME {overhead(row):+7.1%}, over launches alone {overhead(row, 'alone_s'):+7.1%}, "

@@ -70,10 +70,7 @@ class Counted:
         return self._ran
 
     def ran(self, records: NDArray[np.uint64], per_group: int, missing: int) -> None:
-        """Keep the records of a launch, to be read after the run: a device that waits cools down.
-
-        Short kernels took a fifth longer where those of the one before were read in between.
-        """
+        """Keep the records of a launch, to be read after the run, not between launches."""
         self._records.append((records, per_group, missing))
         self._kept += len(records)
         if self._kept > MOST_RECORDS:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device.hardware.measured import SORT_SHAPES
+from clgraph.device.hardware.measured import SORT_SHAPES, SORTS_SERVED
 from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import launches
@@ -87,11 +87,17 @@ class RadixSort(Stage):
             position: _sort_shape(device.traits, *widths, position) for position in (4, 8)
         }
         self._sweeps = device.traits.lanes > 1
+        # What is carried by equal keys must stay in order, which these ranks do not see to.
+        alone = self.value is None
+        registers = SORTS_SERVED.on(device.traits).get(self.key.itemsize, 0) if alone else 0
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
             "looks": LOOKS,
+            "served": bool(registers),
+            "limited": bool(registers) and device.traits.compute_capability is not None,
+            "registers": registers,
         }
 
     def enqueue(
@@ -169,11 +175,11 @@ class RadixSort(Stage):
         self,
         log: Log,
         n: int,
-        source: tuple[Allocation, Allocation | None],
-        target: tuple[Allocation, Allocation | None],
+        source: tuple[Allocation, Allocation],
+        target: tuple[Allocation, Allocation],
         shift: int,
     ) -> Allocation:
-        """Sort n > 0 elements by the digit above `shift`, from one pair of arrays to another.
+        """Sort n > 0 keys and values by the digit above `shift`, from two arrays to two others.
 
         Returns
         -------

@@ -28,6 +28,7 @@
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="scan" file="/grid/scan.mako"/>
+<%namespace name="by_service" file="/grid/radix_served.mako"/>
 
 <%def name="names()">\
 #define DIGIT_BITS 8u
@@ -95,10 +96,10 @@ for (uint d = lid; d <= slab + lid; d += GROUP_SIZE) {
 uint below = 0u;
 for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
     const uint d = slab + lid;
-    uint sum = 0u, here, have[GROUP_SIZE / LANES];
+    uint sum = 0u, here${"" if served else ", have[GROUP_SIZE / LANES]"};
     if (d < DIGITS) {
         #pragma unroll
-        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += have[g] = counted[g * DIGITS + d];
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += ${"" if served else "have[g] = "}counted[g * DIGITS + d];
         if (number) ${store}(&${states}[(size_t)number * DIGITS + d], (${index})sum + 1);
         ${other_states}[(size_t)number * DIGITS + d] = 0;     // for the next pass
         own[d] = sum;
@@ -117,8 +118,9 @@ for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
         offset[d] -= place;
         #pragma unroll
         for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) {
+            const uint keys_of_group = ${"counted[g * DIGITS + d]" if served else "have[g]"};
             counted[g * DIGITS + d] = place;
-            place += have[g];
+            place += keys_of_group;
         }
     }
 }
@@ -203,14 +205,21 @@ for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${va
     words = max(4 * 256 * simd_groups, items * group_size * max(widths[key], widths.get(value, 0))) // 8
 %>\
 #define TILE (GROUP_SIZE * ${items}u)
-__local ulong room[${words}u];      // for counts of digits by SIMD group, then keys, then values
+__local ulong room[${words + served}u];      // for counts of digits by SIMD group, then keys, then values
 __local uint own[DIGITS], recounted[DIGITS], silent;
 __local ${index} offset[DIGITS];    // what takes a place in the tile to one in the output
 __local uint *const counted = (__local uint *)room;
-__local ${key} *const tile_keys = (__local ${key} *)room;
+__local ${key} *const tile_keys = (__local ${key} *)room${" + 8 / sizeof(" + key + ")" if served else ""};
 const uint lid = (uint)get_local_id(0);
 __local uint *const ours = counted + lid / LANES * DIGITS;
 uint number = 0u;
+% if served:
+__local uint at_bit, wrong;
+if (lid == 0u) {
+    at_bit = shift;
+    wrong = 0u;
+}
+% endif
 if (lid == 0u) {
     number = atomic_inc(${ticket});
     silent = 0u;
@@ -227,11 +236,22 @@ ${prefetch(value, items, values, "tile", "filled")}
 uint rank[${items}];
 for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
 lane_converge();
+% if served:
+${by_service.count(items)}
+% else:
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) atomic_inc(&ours[DIGIT(loaded[item])]);
+% endif
 barrier(CLK_LOCAL_MEM_FENCE);
 ${publish(index, totals, states, other_states)}
 barrier(CLK_LOCAL_MEM_FENCE);
+% if served:
+${by_service.places(items, "at_bit")}
+if (lid == 0u) tile_keys[-1] = 0;
+${look_back(index, items, looks, keys, totals, states)}\
+${by_service.scatter(index, key, items, sorted)}\
+${by_service.mended(key, sorted, "wrong")}
+% else:
 ${rank_tile(items)}
 barrier(CLK_LOCAL_MEM_FENCE);
 ${put(items, "loaded", "tile_keys")}
@@ -259,5 +279,6 @@ for (uint item = 0u; item < ${items}u; ++item) {
     const uint at = lid + item * GROUP_SIZE;
     if (at < filled) ${moved}[to[item]] = tile_values[at];
 }
+% endif
 % endif
 </%def>

@@ -339,11 +339,26 @@ LANES_CUT = Constant(
     cpu=True,
 )
 
+SORTS_SERVED = Constant(
+    "registers of a work-item of sorts of keys alone, by bytes of a key, that are ranked as local"
+    " memory serves lanes: 0.76 of the time; none: lanes are matched",
+    "probes/h200-20261128-sorts.txt",
+    neutral={},
+    h200={4: 80, 8: 80},
+)
 SORT_SHAPES = Constant(
     "work-items of a group and keys of each in a tile of a sort, by bytes of keys and values",
     "14477af, 9ada90f: probes/h200-20261128-sorts.txt; 4 and 8 as 8 and 4",
     neutral={
         (4, 0): (256, 40),
+        (4, 4): (384, 23),
+        (4, 8): (384, 14),
+        (8, 0): (256, 22),
+        (8, 4): (256, 22),
+        (8, 8): (384, 14),
+    },
+    h200={
+        (4, 0): (384, 28),
         (4, 4): (384, 23),
         (4, 8): (384, 14),
         (8, 0): (256, 22),

@@ -340,9 +340,9 @@ LANES_CUT = Constant(
 )
 
 SORTS_SERVED = Constant(
-    "registers of a work-item of sorts of keys alone, by bytes of a key, that are ranked as local"
-    " memory serves lanes: 0.76 of the time; none: lanes are matched",
-    "probes/h200-20261128-sorts.txt",
+    "registers of a work-item in sorts of keys alone, by bytes of a key, that are ranked as local"
+    " memory serves lanes; where there are none, lanes are matched",
+    "7b3a5ef; probes/h200-20261128-sorts.txt",
     neutral={},
     h200={4: 80, 8: 80},
 )

@@ -5,7 +5,8 @@
 ## sweep            a pass: every work-group takes the next tile, and finds where its digits go from what the
 ##                  tiles before it have said
 ## In scope         the group vocabulary with "add" declared on `index` and "count" on uint, the memory
-##                  vocabulary, /grid/scan.mako's bounds; shift, poll_limit
+##                  vocabulary, /grid/scan.mako's bounds; shift, poll_limit; served, whether keys alone are
+##                  ranked by /grid/radix_served.mako
 ## Called by        all work-items, in uniform control flow; a sweep by one work-group for each tile
 ## Barriers         those of the group vocabulary and some more a tile
 ## Local memory     sweep: as much as the largest of GROUP_SIZE * items keys, as many values and 4 * DIGITS
@@ -206,23 +207,20 @@ for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${va
 %>\
 #define TILE (GROUP_SIZE * ${items}u)
 __local ulong room[${words + served}u];      // for counts of digits by SIMD group, then keys, then values
-__local uint own[DIGITS], recounted[DIGITS], silent;
+__local uint own[DIGITS], recounted[DIGITS], silent${", at_bit, wrong" if served else ""};
 __local ${index} offset[DIGITS];    // what takes a place in the tile to one in the output
 __local uint *const counted = (__local uint *)room;
 __local ${key} *const tile_keys = (__local ${key} *)room${" + 8 / sizeof(" + key + ")" if served else ""};
 const uint lid = (uint)get_local_id(0);
 __local uint *const ours = counted + lid / LANES * DIGITS;
 uint number = 0u;
-% if served:
-__local uint at_bit, wrong;
-if (lid == 0u) {
-    at_bit = shift;
-    wrong = 0u;
-}
-% endif
 if (lid == 0u) {
     number = atomic_inc(${ticket});
     silent = 0u;
+% if served:
+    at_bit = shift;
+    wrong = 0u;
+% endif
 }
 number = group_broadcast(number, 0u);
 const ${index} tile = (${index})number * TILE;

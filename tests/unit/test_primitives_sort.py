@@ -182,6 +182,20 @@ def test_keys_alone_are_ranked_as_they_are_served(any_device, monkeypatch, key):
             np.testing.assert_array_equal(sort(keys, device=any_device), np.sort(keys))
 
 
+def test_a_kernel_of_few_registers_does_not_say_its_size(pocl):
+    """NVIDIA's compiler takes no notice of a limit for kernels that do."""
+    sweep = re.compile(r"reqd_work_group_size\(\d+, 1, 1\)\)\)\s+void sort_sweep\(")
+    params = {"key": "uint", "value": "", "index": "uint", "looks": 8, "served": True}
+    params |= {"traits": RECORDED["h200"], "check": False, "group_size": 384, "items": 20}
+    told, not_told = (
+        render("primitives/sort.cl", {**params, "limited": limited}) for limited in (False, True)
+    )
+    assert sweep.search(told)
+    assert not sweep.search(not_told)
+    stage = RadixSort(pocl.emulating(8), np.uint32)
+    assert (stage._params["limited"], stage._params["registers"]) == (False, 0)
+
+
 def test_what_equal_keys_carry_is_not_left_to_service():
     served = RadixSort(Served(RECORDED["h200"]), np.uint32)
     carrying = RadixSort(Served(RECORDED["h200"]), np.uint32, np.uint32)

@@ -115,7 +115,8 @@ def test_work_groups_that_say_nothing_are_counted(device, monkeypatch, limit):
 
 @pytest.mark.parametrize("looks", [1, 3, 9])
 def test_several_tiles_are_read_at_once(any_device, monkeypatch, looks):
-    monkeypatch.setattr("clgraph.primitives.radix.LOOKS", looks)
+    shapes = dict.fromkeys(radix.SORT_SHAPES.neutral, (384, 23, looks))
+    monkeypatch.setattr(radix, "SORT_SHAPES", Constant("", "", shapes))
     keys = keys_of(20_000, bits=20)
     check_pairs(any_device, keys, np.arange(20_000, dtype=np.uint32))
 
@@ -135,7 +136,7 @@ def test_a_pass_is_one_launch_where_lanes_are_several(any_device):
 def test_a_tile_takes_one_memory_in_turns(device):
     """Counts by SIMD group, keys and values lie where each other lay: that makes a tile large."""
     traits = RECORDED[device]
-    for (key, value), (_, most) in radix.SORT_SHAPES.on(traits).items():
+    for (key, value), (_, most, _) in radix.SORT_SHAPES.on(traits).items():
         size, items = radix._sort_shape(traits, key, value, 4)
         assert size % traits.lanes == 0
         assert most // 2 < items <= most

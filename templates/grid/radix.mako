@@ -22,7 +22,9 @@
 ## Rejected, on an H200 with 2^27 pairs of 4 and 4 bytes: digits that are counted after ranking, as fast or
 ## 7 % slower; keys and values in local memory at a time, at least 5 % slower for the smaller tile; a place
 ## taken by an atomic addition for all lanes of a digit, 3 % slower; histograms in four copies, as fast; keys
-## of a tile 300 later fetched too, at most as fast, and 10 % slower where they have 8 bytes.
+## of a tile 300 later fetched too, at most as fast, and 10 % slower where they have 8 bytes; matching by masks
+## of five and of three bits that two shuffles fetch, as fast; fewer registers than the compiler takes of itself, 10
+## to 100 % slower, by what is spilled.
 ##
 ## References       D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
 ##                  A. Adinets, D. Merrill, "Onesweep", 2022

@@ -50,7 +50,8 @@ BARS = {
     "kron rmat": {4: 50, 5: 200, 6: 600, 7: 1200},
     "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
 }
-SORTED_BITS = 31
+SORTED_BITS = 32  # four whole digits
+PASS = ("sort_sweep", "sort_count", "sort_offsets", "sort_scatter")
 STAGES = ("boxes", "rows", "long rows", "commit")
 # Ways that take too long, or tell nothing new, by decade of the batch.
 LEFT_OUT = {
@@ -175,36 +176,47 @@ def updates(
     return figures
 
 
-def spent(enqueue: Callable[[SweepLog], Any]) -> float:
-    """Median device milliseconds of what is enqueued."""
+def spent(enqueue: Callable[[SweepLog], Any], *, within: Sequence[str] = ()) -> float:
+    """Median device milliseconds of what is enqueued, or of launches of such names in it."""
     times = []
     for turn in range(REPEATS + 2):
-        log = SweepLog()
+        log = SweepLog(named=bool(within))
         enqueue(log)
         log.wait()
         if turn > 1:
-            times.append(log.kernel_ms)
+            known = (log.parts.get(name, 0.0) for name in within)
+            times.append(sum(known) if within else log.kernel_ms)
     return statistics.median(times)
 
 
 def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
-    """Milliseconds of a pass of each primitive, and the share of a copy's bandwidth."""
+    """Milliseconds of each primitive, and the share of the bandwidth of a copy of as many bytes.
+
+    Of a sort both a pass, which is what reads, ranks and writes by one digit, by the launches' own
+    time; and a pass's part of a whole sort, from the first launch to the end of the last, with
+    clearing, counting and what lies between launches.
+    """
     memory = Memory(device)
     rng = np.random.default_rng(3)
     figures: dict[str, dict[str, float]] = {}
-    source, target = (memory.allocate("copy", n, np.uint64) for _ in range(2))
+    copies: dict[int, float] = {}
 
-    def copy(log: SweepLog) -> None:
-        event = copied(source, target, n)
-        log.add(event, event)
+    def copy_ms(moved: int) -> float:
+        """Milliseconds of reading and writing so many bytes, half of them each."""
+        if moved not in copies:
+            source, target = (memory.allocate("copy", moved // 2, np.uint8) for _ in range(2))
 
-    ms = spent(copy)
-    bandwidth = 16 * n / ms
+            def copy(log: SweepLog) -> None:
+                event = copied(source, target, moved // 2)
+                log.add(event, event)
+
+            copies[moved] = spent(copy)
+        return copies[moved]
 
     def note(name: str, ms: float, moved: int) -> None:
-        figures[name] = {"ms": ms, "share": moved / ms / bandwidth}
+        figures[name] = {"ms": ms, "share": copy_ms(moved) / ms}
 
-    note("copy", ms, 16 * n)
+    note("copy", copy_ms(16 * n), 16 * n)
     for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
         keys = memory.upload("keys", rng.integers(0, 2**SORTED_BITS, n).astype(f"u{key}"))
         values = memory.upload("values", np.arange(n, dtype=f"u{value}")) if value else None
@@ -215,8 +227,9 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
             copied(arrays[0], arrays[1], n)  # in its first order once more
             stage.enqueue(log, arrays[1], n, arrays[2], bits=SORTED_BITS)
 
-        passes = digit_passes(SORTED_BITS)
-        note(f"sort u{key}+u{value}", spent(one) / passes, n * 2 * (key + value))
+        passes, moved = digit_passes(SORTED_BITS), n * 2 * (key + value)
+        note(f"sort u{key}+u{value}, a pass", spent(one, within=PASS) / passes, moved)
+        note(f"sort u{key}+u{value}, all by passes", spent(one) / passes, moved)
     scan = Scan(device, np.uint32)
     numbers = memory.upload("numbers", np.ones(n, np.uint32))
     sums = memory.allocate("sums", n, np.uint32)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device.hardware.measured import SORT_SHAPES
+from clgraph.device.hardware.measured import SORT_SHAPES, SORTS_SERVED
 from clgraph.device.lazy import cl
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives import launches
@@ -26,7 +26,6 @@ STATE_HEAD = 8 * DIGITS + 32  # totals of all passes, and tickets
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 TILE_ITEMS = 16  # keys of a work-item in a tile, where local memory has room for them
 COUNT_SHARE = 2  # of local memory, counts of digits take a half at most
-LOOKS = 8  # tiles before its own that a work-group reads the counts of at a time
 BESIDE_BYTES = 512  # of a sort's local memory, beside its tables
 
 
@@ -37,7 +36,7 @@ def _sort_shape(traits: DeviceTraits, key: int, value: int, position: int) -> tu
     """
     size, items = group_size(traits), TILE_ITEMS
     if traits.lanes > 1 and not (traits.is_cpu or traits.emulated):
-        wanted, items = SORT_SHAPES.on(traits)[key, value]
+        wanted, items, _ = SORT_SHAPES.on(traits)[key, value]
         size = traits.group_of(wanted)
     # Of each digit: how many there are, how many are counted for another, and where it begins.
     room = traits.local_bytes - (4 + 4 + position) * DIGITS - BESIDE_BYTES
@@ -87,11 +86,17 @@ class RadixSort(Stage):
             position: _sort_shape(device.traits, *widths, position) for position in (4, 8)
         }
         self._sweeps = device.traits.lanes > 1
+        # What is carried by equal keys must stay in order, which these ranks do not see to.
+        alone = self.value is None
+        registers = SORTS_SERVED.on(device.traits).get(self.key.itemsize, 0) if alone else 0
         self.poll_limit = POLL_LIMIT
         self._params: dict[str, Any] = {
             "key": TYPES[self.key],
             "value": "" if self.value is None else MOVED[self.value.itemsize],
-            "looks": LOOKS,
+            "looks": SORT_SHAPES.on(device.traits)[widths][2],
+            "served": bool(registers),
+            "limited": bool(registers) and device.traits.compute_capability is not None,
+            "registers": registers,
         }
 
     def enqueue(
@@ -169,11 +174,11 @@ class RadixSort(Stage):
         self,
         log: Log,
         n: int,
-        source: tuple[Allocation, Allocation | None],
-        target: tuple[Allocation, Allocation | None],
+        source: tuple[Allocation, Allocation],
+        target: tuple[Allocation, Allocation],
         shift: int,
     ) -> Allocation:
-        """Sort n > 0 elements by the digit above `shift`, from one pair of arrays to another.
+        """Sort n > 0 keys and values by the digit above `shift`, from two arrays to two others.
 
         Returns
         -------

@@ -25,8 +25,8 @@ FEW_GROUP, FEW_ITEMS = 1024, 16
 class Log(Protocol):
     """What notes launches, `clgraph.engine.sweeps.SweepLog` for one."""
 
-    def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:
-        """Note launches, the first and the last of which have these events."""
+    def add(self, first: cl.Event, last: cl.Event, launches: int = 1, name: str = "") -> None:
+        """Note launches, the first and the last of which have these events; one may have a name."""
 
 
 class Last:
@@ -35,7 +35,13 @@ class Last:
     def __init__(self) -> None:
         self._event: cl.Event | None = None
 
-    def add(self, first: cl.Event, last: cl.Event, launches: int = 1) -> None:  # noqa: ARG002
+    def add(
+        self,
+        first: cl.Event,  # noqa: ARG002
+        last: cl.Event,
+        launches: int = 1,  # noqa: ARG002
+        name: str = "",  # noqa: ARG002
+    ) -> None:
         """Note launches."""
         self._event = last
 
@@ -98,7 +104,7 @@ class Stage:
             kernel = self._kernels[key] = program.kernel(name)
         count = run.groups if groups is None else groups
         event = kernel.launch(count * run.group_size, run.group_size, *args)
-        log.add(event, event)
+        log.add(event, event, name=name)
 
 
 def _few_group(traits: DeviceTraits) -> int:

@@ -76,8 +76,12 @@ void sort_histogram(
     ${radix.histogram(index, "keys", "n", "chunk", "passes", "totals")}
 }
 
+// A compiler that is told how many registers there are (see clgraph.device.load) would take no notice if it
+// were told the size.
 __kernel LANES_KERNEL_ATTRIBUTE
+% if not limited:
 __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
+% endif
 void sort_sweep(
     __global const ${key} *restrict keys,       // [n]
 % if value:

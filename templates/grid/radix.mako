@@ -5,7 +5,8 @@
 ## sweep            a pass: every work-group takes the next tile, and finds where its digits go from what the
 ##                  tiles before it have said
 ## In scope         the group vocabulary with "add" declared on `index` and "count" on uint, the memory
-##                  vocabulary, /grid/scan.mako's bounds; shift, poll_limit
+##                  vocabulary, /grid/scan.mako's bounds; shift, poll_limit; served, whether keys alone are
+##                  ranked by /grid/radix_served.mako
 ## Called by        all work-items, in uniform control flow; a sweep by one work-group for each tile
 ## Barriers         those of the group vocabulary and some more a tile
 ## Local memory     sweep: as much as the largest of GROUP_SIZE * items keys, as many values and 4 * DIGITS
@@ -21,13 +22,16 @@
 ## Rejected, on an H200 with 2^27 pairs of 4 and 4 bytes: digits that are counted after ranking, as fast or
 ## 7 % slower; keys and values in local memory at a time, at least 5 % slower for the smaller tile; a place
 ## taken by an atomic addition for all lanes of a digit, 3 % slower; histograms in four copies, as fast; keys
-## of a tile 300 later fetched too, at most as fast, and 10 % slower where they have 8 bytes.
+## of a tile 300 later fetched too, at most as fast, and 10 % slower where they have 8 bytes; matching by masks
+## of five and of three bits that two shuffles fetch, as fast; fewer registers than the compiler takes of itself, 10
+## to 100 % slower, by what is spilled.
 ##
 ## References       D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016;
 ##                  A. Adinets, D. Merrill, "Onesweep", 2022
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="scan" file="/grid/scan.mako"/>
+<%namespace name="by_service" file="/grid/radix_served.mako"/>
 
 <%def name="names()">\
 #define DIGIT_BITS 8u
@@ -95,10 +99,10 @@ for (uint d = lid; d <= slab + lid; d += GROUP_SIZE) {
 uint below = 0u;
 for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
     const uint d = slab + lid;
-    uint sum = 0u, here, have[GROUP_SIZE / LANES];
+    uint sum = 0u, here${"" if served else ", have[GROUP_SIZE / LANES]"};
     if (d < DIGITS) {
         #pragma unroll
-        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += have[g] = counted[g * DIGITS + d];
+        for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) sum += ${"" if served else "have[g] = "}counted[g * DIGITS + d];
         if (number) ${store}(&${states}[(size_t)number * DIGITS + d], (${index})sum + 1);
         ${other_states}[(size_t)number * DIGITS + d] = 0;     // for the next pass
         own[d] = sum;
@@ -117,8 +121,9 @@ for (uint slab = 0u; slab < DIGITS; slab += GROUP_SIZE) {
         offset[d] -= place;
         #pragma unroll
         for (uint g = 0u; g < GROUP_SIZE / LANES; ++g) {
+            const uint keys_of_group = ${"counted[g * DIGITS + d]" if served else "have[g]"};
             counted[g * DIGITS + d] = place;
-            place += have[g];
+            place += keys_of_group;
         }
     }
 }
@@ -203,17 +208,21 @@ for (uint item = 0u; item < ${items}u; ++item) ${tile_values}[rank[item]] = ${va
     words = max(4 * 256 * simd_groups, items * group_size * max(widths[key], widths.get(value, 0))) // 8
 %>\
 #define TILE (GROUP_SIZE * ${items}u)
-__local ulong room[${words}u];      // for counts of digits by SIMD group, then keys, then values
-__local uint own[DIGITS], recounted[DIGITS], silent;
+__local ulong room[${words + served}u];      // for counts of digits by SIMD group, then keys, then values
+__local uint own[DIGITS], recounted[DIGITS], silent${", at_bit, wrong" if served else ""};
 __local ${index} offset[DIGITS];    // what takes a place in the tile to one in the output
 __local uint *const counted = (__local uint *)room;
-__local ${key} *const tile_keys = (__local ${key} *)room;
+__local ${key} *const tile_keys = (__local ${key} *)room${" + 8 / sizeof(" + key + ")" if served else ""};
 const uint lid = (uint)get_local_id(0);
 __local uint *const ours = counted + lid / LANES * DIGITS;
 uint number = 0u;
 if (lid == 0u) {
     number = atomic_inc(${ticket});
     silent = 0u;
+% if served:
+    at_bit = shift;
+    wrong = 0u;
+% endif
 }
 number = group_broadcast(number, 0u);
 const ${index} tile = (${index})number * TILE;
@@ -227,11 +236,22 @@ ${prefetch(value, items, values, "tile", "filled")}
 uint rank[${items}];
 for (uint d = lane_id(); d < DIGITS; d += LANES) ours[d] = 0u;
 lane_converge();
+% if served:
+${by_service.count(items)}
+% else:
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) atomic_inc(&ours[DIGIT(loaded[item])]);
+% endif
 barrier(CLK_LOCAL_MEM_FENCE);
 ${publish(index, totals, states, other_states)}
 barrier(CLK_LOCAL_MEM_FENCE);
+% if served:
+${by_service.places(items, "at_bit")}
+if (lid == 0u) tile_keys[-1] = 0;
+${look_back(index, items, looks, keys, totals, states)}\
+${by_service.scatter(index, key, items, sorted)}\
+${by_service.mended(key, sorted, "wrong")}
+% else:
 ${rank_tile(items)}
 barrier(CLK_LOCAL_MEM_FENCE);
 ${put(items, "loaded", "tile_keys")}
@@ -259,5 +279,6 @@ for (uint item = 0u; item < ${items}u; ++item) {
     const uint at = lid + item * GROUP_SIZE;
     if (at < filled) ${moved}[to[item]] = tile_values[at];
 }
+% endif
 % endif
 </%def>

@@ -299,3 +299,8 @@ def test_cache_size_is_unknown_without_the_cuda_driver(monkeypatch):
 
     monkeypatch.setattr(nvidia.ctypes, "CDLL", refuse)
     assert nvidia.cache_bytes(FakeNvidia()) == 0
+
+
+def test_registers_are_limited_where_the_compiler_can_be_told():
+    assert nvidia.register_limit((9, 0), 80) == ("-cl-nv-maxrregcount=80",)
+    assert nvidia.register_limit((9, 0), 0) == nvidia.register_limit(None, 80) == ()

@@ -8,6 +8,7 @@ from runtimes import run_under_oclgrind
 
 from bench.studies.recorded import RECORDED
 from clgraph.device import Memory
+from clgraph.device.hardware.measured import Constant
 from clgraph.device.rendering.sources import render
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
@@ -24,6 +25,13 @@ from clgraph.primitives.radix import RadixSort
 
 SIZES = [0, 1, 2, 7, 8, 9, 31, 33, 127, 129, 513, 4097, 5001]
 LARGE = 70_001
+
+
+class Served:
+    """A device that nothing is launched on."""
+
+    def __init__(self, traits):
+        self.traits = traits
 
 
 def keys_of(n, dtype=np.uint64, bits=40, seed=0):
@@ -107,7 +115,8 @@ def test_work_groups_that_say_nothing_are_counted(device, monkeypatch, limit):
 
 @pytest.mark.parametrize("looks", [1, 3, 9])
 def test_several_tiles_are_read_at_once(any_device, monkeypatch, looks):
-    monkeypatch.setattr("clgraph.primitives.radix.LOOKS", looks)
+    shapes = dict.fromkeys(radix.SORT_SHAPES.neutral, (384, 23, looks))
+    monkeypatch.setattr(radix, "SORT_SHAPES", Constant("", "", shapes))
     keys = keys_of(20_000, bits=20)
     check_pairs(any_device, keys, np.arange(20_000, dtype=np.uint32))
 
@@ -127,11 +136,13 @@ def test_a_pass_is_one_launch_where_lanes_are_several(any_device):
 def test_a_tile_takes_one_memory_in_turns(device):
     """Counts by SIMD group, keys and values lie where each other lay: that makes a tile large."""
     traits = RECORDED[device]
-    for (key, value), (_, most) in radix.SORT_SHAPES.on(traits).items():
+    for (key, value), (_, most, _) in radix.SORT_SHAPES.on(traits).items():
         size, items = radix._sort_shape(traits, key, value, 4)
         assert size % traits.lanes == 0
         assert most // 2 < items <= most
-        params = {"key": {4: "uint", 8: "ulong"}[key], "looks": 8}
+        served = value == 0 and bool(radix.SORTS_SERVED.on(traits))
+        params = {"key": {4: "uint", 8: "ulong"}[key], "looks": 8, "served": served}
+        params |= {"limited": served}
         params |= {"value": {0: "", 4: "uint", 8: "ulong"}[value], "index": "uint"}
         text = render(
             "primitives/sort.cl",
@@ -139,21 +150,58 @@ def test_a_tile_takes_one_memory_in_turns(device):
         )
         words = int(re.search(r"__local ulong room\[(\d+)u\]", text)[1])
         counts = 4 * radix.DIGITS * size // traits.lanes
-        assert 8 * words == max(counts, size * items * max(key, value))
+        assert 8 * words == max(counts, size * items * max(key, value)) + 8 * served
         assert 8 * words + 12 * radix.DIGITS < traits.local_bytes
         assert radix._sort_shape(traits, key, value, 8)[1] <= items
 
 
 def test_counts_are_said_before_keys_are_ranked():
     """What other tiles wait for does not wait for the longest part of a pass."""
-    params = {"key": "uint", "value": "uint", "index": "uint", "looks": 8}
-    text = render(
-        "primitives/sort.cl",
-        {"traits": RECORDED["h200"], "check": False, "group_size": 384, "items": 20, **params},
+    for served in (False, True):
+        params = {"key": "uint", "value": "" if served else "uint", "index": "uint", "looks": 8}
+        params |= {"served": served, "limited": served, "group_size": 384, "items": 20}
+        text = render("primitives/sort.cl", {"traits": RECORDED["h200"], "check": False, **params})
+        body = text[text.index("void sort_sweep(") :]
+        said = body.index("store_relaxed(")
+        ranked = body.index("rank[item] += ours[" if served else "lane_match_low(")
+        assert said < ranked < body.index("load_relaxed(")
+
+
+@pytest.mark.parametrize("key", [np.uint32, np.uint64])
+def test_keys_alone_are_ranked_as_they_are_served(any_device, monkeypatch, key):
+    """In whatever order: emulated lanes are not served in theirs, and tiles are put right."""
+    monkeypatch.setattr(radix, "SORTS_SERVED", Constant("", "", dict.fromkeys((4, 8), 80)))
+    top = 2 ** (8 * np.dtype(key).itemsize) - 1
+    for n in (1, 31, 129, 4097):
+        random = np.random.default_rng(n)
+        for keys in (
+            random.integers(0, top, n, key, endpoint=True),
+            random.integers(0, 3, n, key) << key(20),
+            random.choice(np.array([top, 255, 255 << 8, 0], key), n),  # as what lies behind them
+            np.arange(n, dtype=key)[::-1],
+        ):
+            np.testing.assert_array_equal(sort(keys, device=any_device), np.sort(keys))
+
+
+def test_a_kernel_of_few_registers_does_not_say_its_size(pocl):
+    """NVIDIA's compiler takes no notice of a limit for kernels that do."""
+    sweep = re.compile(r"reqd_work_group_size\(\d+, 1, 1\)\)\)\s+void sort_sweep\(")
+    params = {"key": "uint", "value": "", "index": "uint", "looks": 8, "served": True}
+    params |= {"traits": RECORDED["h200"], "check": False, "group_size": 384, "items": 20}
+    told, not_told = (
+        render("primitives/sort.cl", {**params, "limited": limited}) for limited in (False, True)
     )
-    body = text[text.index("void sort_sweep(") :]
-    said, ranked = body.index("store_relaxed("), body.index("lane_match_low(")
-    assert said < ranked < body.index("load_relaxed(")
+    assert sweep.search(told)
+    assert not sweep.search(not_told)
+    stage = RadixSort(pocl.emulating(8), np.uint32)
+    assert (stage._params["limited"], stage._params["registers"]) == (False, 0)
+
+
+def test_what_equal_keys_carry_is_not_left_to_service():
+    served = RadixSort(Served(RECORDED["h200"]), np.uint32)
+    carrying = RadixSort(Served(RECORDED["h200"]), np.uint32, np.uint32)
+    assert (served._params["served"], carrying._params["served"]) == (True, False)
+    assert (served._params["registers"] > 0, carrying._params["registers"]) == (True, 0)
 
 
 @pytest.mark.parametrize("keys", ["equal", "sorted", "reversed", "one digit"])

@@ -339,16 +339,32 @@ LANES_CUT = Constant(
     cpu=True,
 )
 
+SORTS_SERVED = Constant(
+    "registers of a work-item in sorts of keys alone, by bytes of a key, that are ranked as local"
+    " memory serves lanes; where there are none, lanes are matched",
+    "7b3a5ef; probes/h200-20261128-sorts.txt",
+    neutral={},
+    h200={4: 64},  # keys of 8 bytes take 0.98 of the time so
+)
 SORT_SHAPES = Constant(
-    "work-items of a group and keys of each in a tile of a sort, by bytes of keys and values",
-    "14477af, 9ada90f: probes/h200-20261128-sorts.txt; 4 and 8 as 8 and 4",
+    "work-items of a group, keys of each in a tile of a sort, and tiles read back at a time, by"
+    " bytes of keys and values",
+    "14477af, 9ada90f, 7b3a5ef: probes/h200-20261128-sorts.txt; 4 and 8 as 8 and 4",
     neutral={
-        (4, 0): (256, 40),
-        (4, 4): (384, 23),
-        (4, 8): (384, 14),
-        (8, 0): (256, 22),
-        (8, 4): (256, 22),
-        (8, 8): (384, 14),
+        (4, 0): (256, 40, 8),
+        (4, 4): (384, 23, 8),
+        (4, 8): (384, 14, 8),
+        (8, 0): (256, 22, 8),
+        (8, 4): (256, 22, 8),
+        (8, 8): (384, 14, 8),
+    },
+    h200={
+        (4, 0): (512, 22, 8),
+        (4, 4): (384, 23, 4),
+        (4, 8): (384, 14, 4),
+        (8, 0): (256, 22, 4),
+        (8, 4): (256, 22, 4),
+        (8, 8): (384, 14, 4),
     },
 )
 

@@ -21,6 +21,7 @@ __all__ = [
     "groups_per_unit",
     "largest_group",
     "parse_build_log",
+    "register_limit",
     "unit_limits",
     "unlike_any_other",
 ]
@@ -144,6 +145,14 @@ _ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']+)'")
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
 _LOCAL = re.compile(r"(\d+)(?:\+(\d+))? bytes smem")
+
+
+def register_limit(capability: tuple[int, int] | None, registers: int) -> tuple[str, ...]:
+    """Give the compiler's option for so many registers of a work-item; none for 0, or elsewhere.
+
+    The compiler takes no notice of it for kernels that require a size of their work-groups.
+    """
+    return (f"-cl-nv-maxrregcount={registers}",) if capability and registers else ()
 
 
 def parse_build_log(text: str) -> dict[str, KernelUse]:

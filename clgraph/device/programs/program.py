@@ -146,6 +146,7 @@ def load(
     /,
     *,
     folders: tuple[Path, ...] = (),
+    registers: int = 0,
     **params: object,
 ) -> Program:
     """Render a kernel file for a device and build it, or take it from a cache.
@@ -158,6 +159,9 @@ def load(
         Path of the file below ``kernels_cl/``, for example ``"bfs/bfs.cl"``.
     folders : tuple of pathlib.Path
         Folders that are searched before ``kernels_cl/`` and ``templates/``.
+    registers : int
+        What a work-item of a kernel that does not say its work-groups' size may take at most, where
+        compilers can be told; 0 for as many as the compiler likes.
     **params : object
         What the file is rendered with, beside ``traits`` (the device's `DeviceTraits`) and
         ``check`` (True where ``CLGRAPH_CHECK=1`` asks for bounds checks). A name without a value is
@@ -181,7 +185,8 @@ def load(
     keeps its own. pyopencl's own cache, which unpickles what it finds, takes no part.
     """
     source = render(name, {"traits": device.traits, "check": checking(), **params}, folders)
-    return build(device, source, label=name)
+    more = nvidia.register_limit(device.traits.compute_capability, registers)
+    return build(device, source, label=name, more=more)
 
 
 def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()) -> Program:

@@ -10,7 +10,7 @@ from unit.primitives_reference import KINDS, folded, identity, rows
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives import compact, exclusive_scan, launches, reduce, stages
+from clgraph.primitives import compact, exclusive_scan, launches, reduce, scanning, stages
 
 # Nothing, one element, one SIMD group, a tile, several work-groups; each with its neighbours.
 SIZES = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 5001]
@@ -53,10 +53,10 @@ def test_all_sizes(device):
 
 @pytest.mark.parametrize("in_place", [False, True])
 def test_arrays_on_the_device(in_place, device, monkeypatch):
-    """By one group as far as elements are few, and else in three launches."""
+    """By one group as far as elements are few, and else in a sweep or three launches."""
     for name in ("FEW", "CPU_FEW"):
-        monkeypatch.setattr(stages, name, 1025)
-    memory, random, scan = Memory(device), np.random.default_rng(5), stages.Scan(device, np.uint32)
+        monkeypatch.setattr(scanning, name, 1025)
+    memory, random, scan = Memory(device), np.random.default_rng(5), scanning.Scan(device, np.uint32)
     for n in (*SIZES, 20_000):
         log = stages.Last()
         values = random.integers(0, 2**32, n + 3, dtype=np.uint32)
@@ -68,7 +68,8 @@ def test_arrays_on_the_device(in_place, device, monkeypatch):
         expected = np.concatenate([np.zeros(min(n, 1), np.uint32), sums[:-1], values[n:]])
         np.testing.assert_array_equal(scanned.read(), expected)
         assert total.read()[0] == (sums[-1] if n else 0)
-    assert {key[1] for key in scan._kernels} >= {"scan_few", "scan_apply"}
+    many = "scan_sweep" if device.traits.lanes > 1 else "scan_apply"
+    assert {key[1] for key in scan._kernels} >= {"scan_few", many}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -143,7 +144,7 @@ def test_any_bit_of_a_byte_keeps(any_device, n):
     mask = (1 << random.integers(0, 8, n)).astype(np.uint8) * (random.random(n) < 0.5)
     memory, values = Memory(any_device), np.arange(n, dtype=np.uint32)
     given, kept = memory.upload("given", values), memory.allocate("kept", n, np.uint32)
-    stage, log = stages.Compaction(any_device), stages.Last()
+    stage, log = scanning.Compaction(any_device), stages.Last()
     total = stage.enqueue(log, memory.upload("mask", mask.astype(np.uint8)), n, (given, kept))
     log.wait()
     wanted = values[mask != 0]

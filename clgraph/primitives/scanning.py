@@ -28,7 +28,8 @@ def element_type(dtype: np.dtype[Any], operator: str) -> str:
 
 def _few_group(traits: DeviceTraits) -> int:
     """Work-items of the group that scans few elements alone."""
-    return group_size(traits) if traits.is_cpu else traits.group_of(FEW_GROUP)
+    few = traits.is_cpu or traits.emulated
+    return group_size(traits) if few else traits.group_of(FEW_GROUP)
 
 
 class Scan(Sweep):

@@ -39,11 +39,17 @@ def check_compact(device, values, mask):
     np.testing.assert_array_equal(kept, values[np.asarray(mask) != 0])
 
 
-def check_sizes(device, sizes):
+def check_scans(device, sizes):
     random = np.random.default_rng(1)
     for n in sizes:
         check_scan(device, random.integers(0, 2**32, n, dtype=np.uint32), "add")
         check_scan(device, affine_maps(n), "affine")
+
+
+def check_sizes(device, sizes):
+    check_scans(device, sizes)
+    random = np.random.default_rng(1)
+    for n in sizes:
         check_compact(device, random.integers(0, 2**32, n, dtype=np.uint32), random.random(n) < 0.4)
 
 
@@ -213,6 +219,7 @@ import sys
 sys.path.insert(0, "tests")
 from clgraph.device import Memory, device as find_device, wait
 import numpy as np
+from clgraph.primitives import scanning
 from clgraph.device.lazy import cl
 from unit import test_primitives_scan as tests
 
@@ -226,13 +233,23 @@ def cleared(self, size):
 
 Memory._commit = cleared
 tests.check_sizes(device, [0, 1, 3, 65])
+tests.check_scans(device.emulating(8), [1, 33, 150])
+"""
+# It also takes the result of an atomic for uninitialised.
+SWEPT_HERE = (
+    CHECK_HERE
+    + """
+scanning.FEW = scanning.CPU_FEW = -1
+tests.check_sizes(device, [3, 65])
 tests.check_sizes(device.emulating(8), [1, 33, 150])
 """
+)
 
 
 @pytest.mark.parametrize("check", OCLGRIND_CHECKS)
 def test_scans_touch_nothing_they_should_not(check, tmp_path):
-    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path, checks=(check,))
+    code = SWEPT_HERE if check == "DATA_RACES" else CHECK_HERE
+    run_under_oclgrind(code, log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.gpu

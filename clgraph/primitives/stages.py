@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Last", "Log", "Shape", "Stage", "Sweep"]
 
-SWEPT_ITEMS, CPU_SWEPT_ITEMS, LOOKS = 16, 4, 4
+SWEPT_ITEMS, EMULATED_ITEMS, LOOKS = 16, 4, 4
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 STATE_HEAD = 16  # words in front of those of the tiles: a line of their own
 LAST_STAMP = 2**31 - 1
@@ -34,8 +34,7 @@ class Shape(NamedTuple):
 
 def sweep_shape(traits: DeviceTraits) -> Shape:
     """Give the shape of a sweep on a device."""
-    few = traits.is_cpu or traits.emulated
-    return Shape(group_size(traits), CPU_SWEPT_ITEMS if few else SWEPT_ITEMS, LOOKS)
+    return Shape(group_size(traits), EMULATED_ITEMS if traits.emulated else SWEPT_ITEMS, LOOKS)
 
 
 class Log(Protocol):

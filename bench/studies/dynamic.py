@@ -249,8 +249,9 @@ def merging(device: Device, n: int, key: int, value: int) -> Callable[[SweepLog]
     merged = memory.allocate("merged", n, f"u{key}")
     values = None
     if value:
-        first, second = (memory.upload("values", np.arange(c, dtype=f"u{value}")) for c in (half, rest))
-        values = (first, second, memory.allocate("moved", n, f"u{value}"))
+        kind = f"u{value}"
+        first, second = (memory.upload("values", np.arange(c, dtype=kind)) for c in (half, rest))
+        values = (first, second, memory.allocate("moved", n, kind))
     stage = Merge(device, f"u{key}", f"u{value}" if value else None)
     return lambda log: stage.enqueue(log, sides[0], sides[1], merged, values)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.device.hardware.measured import MERGE_SHAPES
 from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
 from clgraph.primitives.stages import Log, Stage
 
@@ -19,12 +20,16 @@ __all__ = ["Merge"]
 ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
 PLACE_BYTES = 2  # of local memory, beside a key
 ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
-SPREAD = 1  # work-groups for each that is resident
+SPREAD = 2  # work-groups for each that is resident
 
 
-def _merge_shape(traits: DeviceTraits, key: int) -> tuple[int, int]:
+def merge_shape(traits: DeviceTraits, key: int, value: int) -> tuple[int, int]:
     """Give work-items of a group, and elements of each, whose tile fits local memory."""
-    size, items = group_size(traits), ITEMS_ONE_LANE if traits.lanes == 1 else ITEMS
+    if traits.is_cpu or traits.emulated:
+        size, items = group_size(traits), ITEMS_ONE_LANE if traits.lanes == 1 else ITEMS
+    else:
+        wanted, items = MERGE_SHAPES.on(traits)[key, value]
+        size = traits.group_of(wanted)
     fitting = (traits.local_bytes - key - 8) // (size * (key + PLACE_BYTES))
     return size, max(min(items, fitting), 1)
 
@@ -45,7 +50,7 @@ class Merge(Stage):
     def __init__(self, device: Device, key: DTypeLike, value: DTypeLike | None = None) -> None:
         super().__init__(device)
         key = np.dtype(key)
-        self._shape = _merge_shape(device.traits, key.itemsize)
+        self._shape = merge_shape(device.traits, key.itemsize, np.dtype(value or "V0").itemsize)
         self._params: dict[str, Any] = {
             "key": TYPES[key],
             "value": "" if value is None else MOVED[np.dtype(value).itemsize],

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Compaction", "Scan", "SegmentedScan", "element_type"]
 
-# Elements that one group scans in less time than two more launches take, and how: in large tiles.
-FEW, CPU_FEW = 3 << 16, 1 << 14
+# Elements that one group scans in less time than many take to agree, and how: in large tiles.
+FEW, CPU_FEW = 1 << 13, 1 << 14
 FEW_GROUP, FEW_ITEMS = 1024, 16
 
 
@@ -77,9 +77,9 @@ class Scan(Sweep):
             self.launch(log, run, "scan_few", "scan_few", *elements, groups=1, **self._params)
             return total
         if self._sweeps:
-            size_bytes = self._width * self.dtype.itemsize
+            widths = (self._width * self.dtype.itemsize,) * 2
             ends = scanned, total
-            self.sweep(log, "scan_sweep", n, (values,), ends, size_bytes, **self._params)
+            self.sweep(log, "scan_sweep", n, (values,), ends, widths, **self._params)
             return total
         run = Run(self.device, n)
         bounds = (run.index(n), run.index(run.chunk))
@@ -123,8 +123,8 @@ class Compaction(Sweep):
         kinds = tuple(MOVED[array.dtype.itemsize] for array, _ in arrays)
         if self.device.traits.lanes > 1:
             outputs = (*(array for pair in arrays for array in pair), total)
-            width = total.dtype.itemsize
-            self.sweep(log, "compact_sweep", n, (mask,), outputs, width, kinds=kinds)
+            widths = sum(array.dtype.itemsize for array, _ in arrays), total.dtype.itemsize
+            self.sweep(log, "compact_sweep", n, (mask,), outputs, widths, kinds=kinds)
             return total
         bounds = (run.index(n), run.index(run.chunk))
         totals = self.array("compact_totals", run.groups, run.index)
@@ -187,7 +187,7 @@ class SegmentedScan(Sweep):
         which = np.uint32(inclusive)
         if self._sweeps:
             inputs = values, heads, which
-            self.sweep(log, "segmented_sweep", n, inputs, (scanned,), 4, **self._params)
+            self.sweep(log, "segmented_sweep", n, inputs, (scanned,), (4, 4), **self._params)
             return
         run = Run(self.device, n)
         totals = self.array("segment_totals", 2 * run.groups, np.uint32)

@@ -63,9 +63,9 @@ def exclusive_scan(
 
     Notes
     -----
-    O(n) work in one launch; in three for many elements where a work-item is a SIMD group of its own,
-    and for sums of floating point. Deterministic on a device, also for these, where another device may
-    round differently because it groups the elements in another way.
+    O(n) work in one launch, or three for many elements where they are sums of floating point or a
+    work-item is a SIMD group of its own. Deterministic on a device, also for floating point, where
+    another device may round differently because it groups the elements in another way.
     """
     found = find_device(device)
     array = _checked(values, operator, found)

@@ -311,8 +311,8 @@ def _merged(
         carried = (*given, moved)
     stage = Merge(found, a.dtype, None if moved is None else moved.dtype)
     if total:
-        sides = [(memory.upload("keys", side), side.size) for side in (a, b)]
-        stage.enqueue(log, *sides, merged, carried)
+        held, other = (memory.upload("keys", side) for side in (a, b))
+        stage.enqueue(log, (held, a.size), (other, b.size), merged, carried)
         log.wait()
     result = None if moved is None or values is None else moved.read().view(values[0].dtype)
     return merged.read(), result

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from clgraph.device import Memory, load, wait
+from clgraph.device.hardware.measured import SWEEP_SHAPES
 from clgraph.primitives.launches import TYPES, Run, group_size
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Last", "Log", "Shape", "Stage", "Sweep"]
 
-SWEPT_ITEMS, EMULATED_ITEMS, LOOKS = 16, 4, 4
+CPU_ITEMS, EMULATED_ITEMS = 16, 4  # of a work-item in a tile
+WIDTHS = (4, 8, 1 << 30)  # bytes of an element by which shapes differ
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 STATE_HEAD = 16  # words in front of those of the tiles: a line of their own
 LAST_STAMP = 2**31 - 1
@@ -32,9 +34,15 @@ class Shape(NamedTuple):
     looks: int
 
 
-def sweep_shape(traits: DeviceTraits) -> Shape:
-    """Give the shape of a sweep on a device."""
-    return Shape(group_size(traits), EMULATED_ITEMS if traits.emulated else SWEPT_ITEMS, LOOKS)
+def sweep_shape(traits: DeviceTraits, name: str, size_bytes: int) -> Shape:
+    """Give the shape of a sweep on a device, of elements of so many bytes."""
+    if traits.emulated:
+        return Shape(group_size(traits), EMULATED_ITEMS, 1)
+    if traits.is_cpu:
+        return Shape(group_size(traits), CPU_ITEMS, 1)
+    table = SWEEP_SHAPES.on(traits)
+    size, items, looks = table[name, next(most for most in WIDTHS if most >= size_bytes)]
+    return Shape(traits.group_of(size), items, looks)
 
 
 class Log(Protocol):
@@ -122,7 +130,6 @@ class Sweep(Stage):
     def __init__(self, device: Device) -> None:
         super().__init__(device)
         self.poll_limit = POLL_LIMIT
-        self._shape = sweep_shape(device.traits)
         self._stamp = 0
         self._taken: int | None = None  # tiles by all launches; unknown once one was broken off
 
@@ -133,7 +140,7 @@ class Sweep(Stage):
         n: int,
         inputs: tuple[Argument, ...],
         outputs: tuple[Argument, ...],
-        value_bytes: int,
+        widths: tuple[int, int],
         **params: Any,
     ) -> None:
         """Enqueue a kernel over n elements, of the file of its name.
@@ -148,14 +155,14 @@ class Sweep(Stage):
             Elements.
         inputs, outputs : tuple
             Arguments before n, and behind those of the sweep.
-        value_bytes : {4, 8}
-            Of what a tile combines to.
+        widths : tuple of int
+            Bytes of an element, and of what a tile combines to, 4 or 8.
         """
-        shape = self._shape
+        shape = sweep_shape(self.device.traits, name, widths[0])
         run = Run(self.device, n, shape.items, shape.size)
         tiles = max(-(-n // (run.group_size * run.items)), 1)
         held = self._arrays.get("tile_words")
-        state = self.array("tile_words", STATE_HEAD + tiles * (value_bytes // 4), np.uint64)
+        state = self.array("tile_words", STATE_HEAD + tiles * (widths[1] // 4), np.uint64)
         taken, self._taken = self._taken, None
         if taken is None or state is not held or self._stamp == LAST_STAMP:
             event = state.clear()

@@ -34,11 +34,20 @@ static inline uint flag_bits(const uint bytes) {
 </%def>
 
 ## Declares where a lane's first element is, and whether the tile is full and what it lies in are vectors.
-<%def name="rows_of(index, items, wide, arrays)">\
+<%def name="rows_of(index, items, wide, arrays, fetched)">\
 ${swept.take(f"(GROUP_SIZE * {items}u)")}
 const ${index} tile = (${index})number * TILE;
 const ${index} mine = tile + lid / LANES * (LANES * ${items}u) + lane_id() * ${wide}u;
 const int full = n - tile >= TILE && ${" && ".join(f"(size_t){array} % {size_bytes}u == 0u" for array, size_bytes in arrays)};
+% if context.get("ahead", 0):
+{
+    const ${index} later = tile + ${context.get("ahead", 0)}u * TILE;
+% for array in fetched:
+    for (uint i = lid * (128u / (uint)sizeof(*${array})); i < TILE && later + i < n; i += GROUP_SIZE * (128u / (uint)sizeof(*${array})))
+        prefetch_global(${array} + (later + i));
+% endfor
+}
+% endif
 </%def>
 
 ## Reads `x`, row by row.
@@ -87,7 +96,7 @@ if (lid == 0u && number == (uint)get_num_groups(0) - 1u) *${total} = ${name}_com
 
 <%def name="scan(name, type, index, items, looks, values, scanned, total)">\
 <% wide = 1 if type == "uint2" else 16 // lane_scan.module.BYTES[type] %>\
-${rows_of(index, items, wide, [(values, 16), (scanned, 16)])}
+${rows_of(index, items, wide, [(values, 16), (scanned, 16)], [values])}
 ${load_rows(name, type, index, items, wide, values)}
 ${type} rows_before[${items // wide}], own = ${name}_identity();
 % for row in range(items // wide):
@@ -120,7 +129,7 @@ ${leave_total(name, total)}\
 </%def>
 
 <%def name="segments(name, type, index, items, looks, values, heads, inclusive, scanned)">\
-${rows_of(index, items, 4, [(values, 16), (scanned, 16), (heads, 4)])}
+${rows_of(index, items, 4, [(values, 16), (scanned, 16), (heads, 4)], [values, heads])}
 ${load_rows(name, type, index, items, 4, values)}
 // A bit for each element that begins a segment; for each row where segments of lower rows go on.
 uint begins = 0u, goes_on = 0u;
@@ -189,9 +198,9 @@ ${store_row(type, 4, scanned)}\
 </%def>
 
 <%def name="keep(index, items, looks, mask, arrays, total)">\
-${rows_of(index, items, 1, [(mask, items)])}
+${rows_of(index, items, 1, [(mask, items)], [mask, *(values for _, values, _ in arrays)])}
 uint keeps = 0u;        // a bit for each row: whether the lane's element is kept
-if (full && ${int(context.get("vectors", True))}) {
+if (full) {
     // A lane reads neighbours, which belong to other lanes.
     const ${of("uint", items // 4)} bytes = *(__global const ${of("uint", items // 4)} *)(${mask} + mine - lane_id() + lane_id() * ${items}u);
     const uint flags = ${" | ".join(f"flag_bits(bytes{f'.s{part}' if items > 4 else ''}) << {4 * part}u" for part in range(items // 4))};
@@ -205,7 +214,21 @@ if (full && ${int(context.get("vectors", True))}) {
     for (uint item = 0u; item < ${items}u; ++item)
         keeps |= (uint)(mine + item * LANES < n && ${mask}[mine + item * LANES] != 0) << item;
 }
+<% late = context.get("late", 0) %>\
+% if late:
 const ${index} own = lane_reduce_add(popcount(keeps));
+% else:
+// Places within the SIMD group, two of 16 bits in a word.
+uint places[${items // 2}], count = 0u;
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) {
+    const lanemask_t row = lane_ballot(keeps >> item & 1u);
+    const uint place = count + lanemask_count(row & lane_mask_lt());
+    places[item / 2u] = item % 2u ? places[item / 2u] | place << 16 : place;
+    count += lanemask_count(row);
+}
+const ${index} own = count;
+% endif
 ${tile_totals("add", index, "own")}
 % for which, (type, values, kept) in enumerate(arrays):
 ${type} loaded${which}[${items}];
@@ -214,31 +237,32 @@ for (uint item = 0u; item < ${items}u; ++item)
     if (keeps >> item & 1u) loaded${which}[item] = ${values}[mine + item * LANES];
 % endfor
 ${swept.hand("add", index, index, looks, f"({index})({mask}[i] != 0)")}
-% if context.get("staged", False):
-% for which, (type, values, kept) in enumerate(arrays):
-__local ${type} room${which}[TILE];
-% endfor
-${index} place = groups_before;
-% else:
-${index} place = prefix + groups_before;
+% if late:
+% if late == 2:
+lane_converge();
 % endif
+${index} place = prefix + groups_before;
 #pragma unroll
 for (uint item = 0u; item < ${items}u; ++item) {
     const lanemask_t row = lane_ballot(keeps >> item & 1u);
     if (keeps >> item & 1u) {
         const ${index} to = place + lanemask_count(row & lane_mask_lt());
 % for which, (type, values, kept) in enumerate(arrays):
-        ${f"room{which}" if context.get("staged", False) else kept}[to] = loaded${which}[item];
+        ${kept}[to] = loaded${which}[item];
 % endfor
     }
     place += lanemask_count(row);
 }
-% if context.get("staged", False):
-barrier(CLK_LOCAL_MEM_FENCE);
-for (uint i = lid; i < (uint)all; i += GROUP_SIZE) {
+% else:
+groups_before += prefix;
+#pragma unroll
+for (uint item = 0u; item < ${items}u; ++item) {
+    if (keeps >> item & 1u) {
+        const ${index} to = groups_before + (places[item / 2u] >> item % 2u * 16u & 0xffffu);
 % for which, (type, values, kept) in enumerate(arrays):
-    ${kept}[prefix + i] = room${which}[i];
+        ${kept}[to] = loaded${which}[item];
 % endfor
+    }
 }
 % endif
 ${leave_total("add", total)}\

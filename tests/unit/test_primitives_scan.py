@@ -62,7 +62,8 @@ def test_arrays_on_the_device(in_place, device, monkeypatch):
     """By one group as far as elements are few, and else in a sweep or three launches."""
     for name in ("FEW", "CPU_FEW"):
         monkeypatch.setattr(scanning, name, 1025)
-    memory, random, scan = Memory(device), np.random.default_rng(5), scanning.Scan(device, np.uint32)
+    memory, random = Memory(device), np.random.default_rng(5)
+    scan = scanning.Scan(device, np.uint32)
     for n in (*SIZES, 20_000):
         log = stages.Last()
         values = random.integers(0, 2**32, n + 3, dtype=np.uint32)

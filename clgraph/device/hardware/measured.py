@@ -352,6 +352,32 @@ SORT_SHAPES = Constant(
     },
 )
 
+SWEEP_SHAPES = Constant(
+    "work-items of a group, elements of each in a tile, and tiles that a lane looks back at at once,"
+    " by kernel and bytes of an element at most",
+    "ce6d4b2",
+    neutral={
+        ("scan_sweep", 4): (256, 32, 1),
+        ("scan_sweep", 8): (256, 16, 1),
+        ("segmented_sweep", 4): (384, 16, 1),
+        ("compact_sweep", 4): (512, 16, 4),
+        ("compact_sweep", 8): (256, 16, 4),
+        ("compact_sweep", 1 << 30): (256, 16, 4),
+    },
+)
+MERGE_SHAPES = Constant(
+    "work-items of a group and elements of each in a tile of a merge, by bytes of keys and values",
+    "ce6d4b2",
+    neutral={
+        (4, 0): (128, 23),
+        (4, 4): (128, 15),
+        (4, 8): (128, 15),
+        (8, 0): (128, 23),
+        (8, 4): (128, 23),
+        (8, 8): (128, 23),
+    },
+)
+
 # Traces.
 SPLIT_TRACES = Constant(
     "whether groups look at parts of a trace, which a large cache keeps, and not at tiles of rows",

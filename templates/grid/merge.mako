@@ -160,9 +160,9 @@ static inline uint merge_cross_local(
 <%def name="tiles(key, index, items, ahead, a, na, b, nb, merged, values=None)">\
 <% alone = lanes.module.one_lane(context) %>\
 #define TILE (GROUP_SIZE * ${items}u)
-__local ${key} staged[TILE + 1u];       // of the first sequence, then of the second; one more is looked at
+__local ${key} staged[GROUP_SIZE * ${items}u + 1u];     // of the first sequence, then of the second; one more is looked at
 % if values or alone:
-__local ushort places[TILE];            // in `staged`, in the order of the output
+__local ushort places[GROUP_SIZE * ${items}u];          // in `staged`, in the order of the output
 % endif
 % if not alone:
 __local ${index} cut;

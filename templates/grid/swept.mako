@@ -140,10 +140,10 @@ if (lane_broadcast(tile_heard(state, from - 1u, &late) >> 1, 0u) != stamp) {
 }
 </%def>
 
-<%def name="hand(name, type, index, looks, load, head='', whole='0', in_place='')">\
+<%def name="hand(name, type, index, looks, load, head='', whole='', in_place='')">\
 __local ${type} handed;
 ${type} prefix = ${name}_identity();
-const int ends_here = number == 0u || ${whole};
+const int ends_here = number == 0u${f" || {whole}" if whole else ""};
 if (lid == 0u) {
     tile_say(state, number, ends_here ? WHOLE : PART, all);
 % if in_place:

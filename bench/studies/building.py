@@ -200,9 +200,7 @@ def primitive(graph: Graph, name: str, device: Device) -> object:
     kind, _, operator = name.partition(" ")
     # Few elements are scanned by one group.
     values = np.resize(graph.degrees, MANY) if operator else graph.degrees
-    return primitives.exclusive_scan(
-        values.astype(kind), operator=operator or "add", device=device
-    )
+    return primitives.exclusive_scan(values.astype(kind), operator=operator or "add", device=device)
 
 
 def vertices(graph: Graph, name: str, device: Device) -> object:

@@ -25,7 +25,7 @@ SPREAD = 2  # work-groups for each that is resident
 
 def merge_shape(traits: DeviceTraits, key: int, value: int) -> tuple[int, int]:
     """Give work-items of a group, and elements of each, whose tile fits local memory."""
-    if traits.is_cpu or traits.emulated:
+    if traits.lanes == 1 or traits.is_cpu or traits.emulated:
         size, items = group_size(traits), ITEMS_ONE_LANE if traits.lanes == 1 else ITEMS
     else:
         wanted, items = MERGE_SHAPES.on(traits)[key, value]

@@ -306,13 +306,15 @@ def _merged(
     carried, moved = None, None
     if values is not None:
         names = ("first_values", "second_values")
-        given = [memory.upload(*one) for one in zip(names, map(_carrier, values), strict=True)]
-        moved = memory.allocate("moved", total, given[0].dtype)
-        carried = (*given, moved)
+        given, other = (
+            memory.upload(*one) for one in zip(names, map(_carrier, values), strict=True)
+        )
+        moved = memory.allocate("moved", total, given.dtype)
+        carried = given, other, moved
     stage = Merge(found, a.dtype, None if moved is None else moved.dtype)
     if total:
-        held, other = (memory.upload("keys", side) for side in (a, b))
-        stage.enqueue(log, (held, a.size), (other, b.size), merged, carried)
+        held, second_held = (memory.upload("keys", side) for side in (a, b))
+        stage.enqueue(log, (held, a.size), (second_held, b.size), merged, carried)
         log.wait()
     result = None if moved is None or values is None else moved.read().view(values[0].dtype)
     return merged.read(), result

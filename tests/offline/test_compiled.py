@@ -276,7 +276,9 @@ def test_what_is_scanned_in_place_is_not_read_as_if_nobody_wrote_it(tmp_path):
         entries = {part.split("(")[0].strip(): part for part in built.text.split(".entry")[1:]}
         return {name: len(re.findall(r"ld\.global\.nc", text)) for name, text in entries.items()}
 
-    assert constant("scan", type="uint", operator="add")["scan_apply"] == 1  # where the chunks' totals are
+    assert (
+        constant("scan", type="uint", operator="add")["scan_apply"] == 1
+    )  # where the chunks' totals are
     pairs = constant("scan", type="uint2", operator="affine")
     assert pairs["scan_apply"] == 1
     assert pairs["scan_fold"] == 4  # one element after the other, so that this can tell

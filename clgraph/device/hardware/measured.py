@@ -353,7 +353,7 @@ SORT_SHAPES = Constant(
 )
 
 SWEEP_SHAPES = Constant(
-    "work-items of a group, elements of each in a tile, and tiles that a lane looks back at at once,"
+    "work-items of a group, elements of each in a tile, and tiles that a lane looks back at,"
     " by kernel and bytes of an element at most",
     "ce6d4b2",
     neutral={

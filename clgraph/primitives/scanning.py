@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
-from clgraph.primitives.stages import Log, Sweep
+from clgraph.primitives.stages import Log, Stage, Sweep
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Compaction", "Scan", "SegmentedScan", "element_type"]
 
-# Elements that one group scans in less time than many take to agree, and how: in large tiles.
-FEW, CPU_FEW = 1 << 13, 1 << 14
+# Elements that one group scans in less time than more launches take, and how: in large tiles.
+FEW, CPU_FEW = 3 << 16, 1 << 14
 FEW_GROUP, FEW_ITEMS = 1024, 16
 
 
@@ -77,9 +77,9 @@ class Scan(Sweep):
             self.launch(log, run, "scan_few", "scan_few", *elements, groups=1, **self._params)
             return total
         if self._sweeps:
-            widths = (self._width * self.dtype.itemsize,) * 2
+            size_bytes = self._width * self.dtype.itemsize
             ends = scanned, total
-            self.sweep(log, "scan_sweep", n, (values,), ends, widths, **self._params)
+            self.sweep(log, "scan_sweep", n, (values,), ends, size_bytes, **self._params)
             return total
         run = Run(self.device, n)
         bounds = (run.index(n), run.index(run.chunk))
@@ -93,7 +93,7 @@ class Scan(Sweep):
         return total
 
 
-class Compaction(Sweep):
+class Compaction(Stage):
     """Keeping the elements whose mask is not zero, in their order, on a device."""
 
     def enqueue(
@@ -119,15 +119,10 @@ class Compaction(Sweep):
             the next call.
         """
         run = Run(self.device, n)
-        total = self.array("compact_total", 1, run.index)
-        kinds = tuple(MOVED[array.dtype.itemsize] for array, _ in arrays)
-        if self.device.traits.lanes > 1:
-            outputs = (*(array for pair in arrays for array in pair), total)
-            widths = sum(array.dtype.itemsize for array, _ in arrays), total.dtype.itemsize
-            self.sweep(log, "compact_sweep", n, (mask,), outputs, widths, kinds=kinds)
-            return total
         bounds = (run.index(n), run.index(run.chunk))
         totals = self.array("compact_totals", run.groups, run.index)
+        total = self.array("compact_total", 1, run.index)
+        kinds = [MOVED[array.dtype.itemsize] for array, _ in arrays]
         first = kinds[0] if kinds else "uint"
         params: dict[str, Any] = {"type": first, "operator": "add"}
         self.launch(log, run, "compact", "compact_fold", mask, *bounds, totals, **params)
@@ -187,7 +182,7 @@ class SegmentedScan(Sweep):
         which = np.uint32(inclusive)
         if self._sweeps:
             inputs = values, heads, which
-            self.sweep(log, "segmented_sweep", n, inputs, (scanned,), (4, 4), **self._params)
+            self.sweep(log, "segmented_sweep", n, inputs, (scanned,), 4, **self._params)
             return
         run = Run(self.device, n)
         totals = self.array("segment_totals", 2 * run.groups, np.uint32)

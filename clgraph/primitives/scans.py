@@ -141,7 +141,7 @@ def compact(
 
     Notes
     -----
-    O(n) work in one launch, or three where a work-item is a SIMD group of its own; deterministic.
+    O(n) work in three launches, deterministic.
     """
     array = np.ascontiguousarray(values)
     flags = np.asarray(mask)

@@ -20,29 +20,36 @@ if TYPE_CHECKING:
 __all__ = ["Last", "Log", "Shape", "Stage", "Sweep"]
 
 CPU_ITEMS, EMULATED_ITEMS = 16, 4  # of a work-item in a tile
-WIDTHS = (4, 8, 1 << 30)  # bytes of an element by which shapes differ
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 STATE_HEAD = 16  # words in front of those of the tiles: a line of their own
 LAST_STAMP = 2**31 - 1
 
 
 class Shape(NamedTuple):
-    """How a sweep cuts elements into tiles, and how many tiles a lane looks back at at once."""
+    """How a sweep cuts elements into tiles.
+
+    Attributes
+    ----------
+    size, items : int
+        Work-items of a group, and elements of each.
+    looks : int
+        Tiles that a lane looks back at at once.
+    ahead : int
+        Tiles that are fetched before; 0 for none.
+    """
 
     size: int
     items: int
-    looks: int
+    looks: int = 1
+    ahead: int = 0
 
 
 def sweep_shape(traits: DeviceTraits, name: str, size_bytes: int) -> Shape:
     """Give the shape of a sweep on a device, of elements of so many bytes."""
-    if traits.emulated:
-        return Shape(group_size(traits), EMULATED_ITEMS, 1)
-    if traits.is_cpu:
-        return Shape(group_size(traits), CPU_ITEMS, 1)
-    table = SWEEP_SHAPES.on(traits)
-    size, items, looks = table[name, next(most for most in WIDTHS if most >= size_bytes)]
-    return Shape(traits.group_of(size), items, looks)
+    if traits.is_cpu or traits.emulated:
+        return Shape(group_size(traits), EMULATED_ITEMS if traits.emulated else CPU_ITEMS)
+    size, items, ahead = SWEEP_SHAPES.on(traits)[name, size_bytes]
+    return Shape(traits.group_of(size), items, ahead=ahead)
 
 
 class Log(Protocol):
@@ -140,7 +147,7 @@ class Sweep(Stage):
         n: int,
         inputs: tuple[Argument, ...],
         outputs: tuple[Argument, ...],
-        widths: tuple[int, int],
+        size_bytes: int,
         **params: Any,
     ) -> None:
         """Enqueue a kernel over n elements, of the file of its name.
@@ -155,14 +162,14 @@ class Sweep(Stage):
             Elements.
         inputs, outputs : tuple
             Arguments before n, and behind those of the sweep.
-        widths : tuple of int
-            Bytes of an element, and of what a tile combines to, 4 or 8.
+        size_bytes : {4, 8}
+            Of an element, and of what a tile combines to.
         """
-        shape = sweep_shape(self.device.traits, name, widths[0])
+        shape = sweep_shape(self.device.traits, name, size_bytes)
         run = Run(self.device, n, shape.items, shape.size)
         tiles = max(-(-n // (run.group_size * run.items)), 1)
         held = self._arrays.get("tile_words")
-        state = self.array("tile_words", STATE_HEAD + tiles * (widths[1] // 4), np.uint64)
+        state = self.array("tile_words", STATE_HEAD + tiles * (size_bytes // 4), np.uint64)
         taken, self._taken = self._taken, None
         if taken is None or state is not held or self._stamp == LAST_STAMP:
             event = state.clear()
@@ -171,6 +178,6 @@ class Sweep(Stage):
         self._stamp += 1
         about = (state, np.uint32(self._stamp), np.uint32(taken), np.uint32(self.poll_limit))
         args = (*inputs, run.index(n), *about, *outputs)
-        params |= {"looks": shape.looks, "state_head": STATE_HEAD}
+        params |= {"looks": shape.looks, "ahead": shape.ahead, "state_head": STATE_HEAD}
         self.launch(log, run, name, name, *args, groups=tiles, **params)
         self._taken = (taken + tiles) % 2**32

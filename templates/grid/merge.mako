@@ -62,7 +62,7 @@ static inline uint merge_cross_local(
 <%def name="cross(a, na, b, nb)">merge_cross(LANE_ARGS ${a}, ${b}, end, max(a0, end > ${nb} ? end - ${nb} : 0), min(${na}, a0 + (end - begin)))</%def>
 
 ## All of a work-item is read before any of it is put down, and the next of one sequence while the other's is there.
-<%def name="stage_and_merge(key, items, a, b, merged)">\
+<%def name="stage_and_merge(key, items, a, b)">\
     const __global ${key} *const from_a = ${a} + a0, *const from_b = ${b} + ((long)b0 - (long)here_a);
     ${key} read[${items}];
     #pragma unroll
@@ -77,18 +77,11 @@ static inline uint merge_cross_local(
     const uint mine = min(lid * ${items}u, here);
     uint i = merge_cross_local(staged, here_a, staged + here_a, here - here_a, mine), j = here_a + mine - i;
     ${key} x = staged[i], y = staged[j];
-% if merged:
-    ${key} put[${items}];
-% endif
     #pragma unroll
     for (uint item = 0u; item < ${items}u; ++item) {
         const int second = i >= here_a || (j < here && y < x);
         const uint place = second ? j : i;
-% if merged:
-        put[item] = second ? y : x;
-% else:
         if (mine + item < here) places[mine + item] = (ushort)place;
-% endif
         const ${key} next = staged[min(place + 1u, TILE)];
         if (second) {
             j = place + 1u;
@@ -98,16 +91,6 @@ static inline uint merge_cross_local(
             x = next;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-% if merged:
-    #pragma unroll
-    for (uint item = 0u; item < ${items}u; ++item)
-        if (mine + item < here) staged[mine + item] = put[item];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    #pragma unroll
-    for (uint item = 0u; item < ${items}u; ++item)
-        if (lid + item * GROUP_SIZE < here) ${merged}[begin + lid + item * GROUP_SIZE] = staged[lid + item * GROUP_SIZE];
-% endif
 </%def>
 
 <%def name="stage_and_merge_alone(a, b)">\
@@ -129,21 +112,27 @@ static inline uint merge_cross_local(
 </%def>
 
 <%def name="put(items, merged, values)">\
+% if values:
 <% kind, a_values, b_values, moved = values %>\
     const __global ${kind} *const first_values = ${a_values} + a0, *const second_values = ${b_values} + ((long)b0 - (long)here_a);
     ${kind} held[${items}];
+% endif
     #pragma unroll
     for (uint item = 0u; item < ${items}u; ++item) {
         const uint step = lid + item * GROUP_SIZE;
         if (step < here) {
             const uint place = places[step];
+% if values:
             held[item] = (place < here_a ? first_values : second_values)[place];
+% endif
             ${merged}[begin + step] = staged[place];
         }
     }
+% if values:
     #pragma unroll
     for (uint item = 0u; item < ${items}u; ++item)
         if (lid + item * GROUP_SIZE < here) ${moved}[begin + lid + item * GROUP_SIZE] = held[item];
+% endif
 </%def>
 
 <%def name="put_alone(merged, values)">\
@@ -161,9 +150,7 @@ static inline uint merge_cross_local(
 <% alone = lanes.module.one_lane(context) %>\
 #define TILE (GROUP_SIZE * ${items}u)
 __local ${key} staged[GROUP_SIZE * ${items}u + 1u];     // of the first sequence, then of the second; one more is looked at
-% if values or alone:
 __local ushort places[GROUP_SIZE * ${items}u];          // in `staged`, in the order of the output
-% endif
 % if not alone:
 __local ${index} cut;
 % endif
@@ -185,10 +172,9 @@ ${put_alone(merged, values)}
 % if values and ahead:
 ${prefetch(values)}
 % endif
-${stage_and_merge(key, items, a, b, "" if values else merged)}
-% if values:
-${put(items, merged, values)}
-% endif
+${stage_and_merge(key, items, a, b)}\
+    barrier(CLK_LOCAL_MEM_FENCE);
+${put(items, merged, values)}\
     barrier(CLK_LOCAL_MEM_FENCE);
 % endif
     a0 = a1;

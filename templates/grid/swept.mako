@@ -68,13 +68,9 @@ static inline uint tile_heard(volatile __global ulong *state, const uint tile, $
 <%def name="take(tile)">\
 #define TILE ${tile}
 const uint lid = (uint)get_local_id(0);
-% if context.get("ticketed", True):
 uint number = 0u;
 if (lid == 0u) number = atomic_inc((volatile __global uint *)state) - taken;
 number = group_broadcast(number, 0u);
-% else:
-const uint number = (uint)get_group_id(0);
-% endif
 </%def>
 
 <%def name="look_back(name, type, index, looks, load, head)">\

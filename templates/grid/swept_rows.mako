@@ -1,18 +1,17 @@
-## swept_rows: scans and compaction in one launch. The elements of a SIMD group are neighbours in rows, of
+## swept_rows: scans in one launch. The elements of a SIMD group are neighbours in rows, of
 ## which each lane has one vector; all rows are read before any of them is looked at.
 ##
 ## flags()          at file scope: flag_bits, four bytes to four bits that say which are not zero
 ## scan             what all elements before each of `values` combine to
 ## segments         the same, beginning anew where a byte of `heads` is not zero; and itself, if `inclusive`.
 ##                  An operator "segment" is on pairs of uint: whether a segment begins there, and a value
-## keep             moves elements of `arrays`, triples of a type, these and where those go whose byte of
-##                  `mask` is not zero
 ## In scope         /grid/swept.mako's words and arguments and what they need; `n` elements, of positions
 ##                  of type `index`
-## Called by        as of /grid/swept.mako; `items` is a multiple of four, and in keep at most 16
+## Called by        as of /grid/swept.mako; `items` is a multiple of four
 ## Barriers, local memory   those of the group vocabulary and of /grid/swept.mako
 ##
-## scan and keep leave what all combine to in `*total`.
+## A scan leaves what all combine to in `*total`. `fetched` are hinted at `ahead` tiles before they are read:
+## loads of a tile then wait for a cache alone, and its followers for fewer that come late.
 
 <%namespace name="group" file="/group/group.mako"/>
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
@@ -39,9 +38,9 @@ ${swept.take(f"(GROUP_SIZE * {items}u)")}
 const ${index} tile = (${index})number * TILE;
 const ${index} mine = tile + lid / LANES * (LANES * ${items}u) + lane_id() * ${wide}u;
 const int full = n - tile >= TILE && ${" && ".join(f"(size_t){array} % {size_bytes}u == 0u" for array, size_bytes in arrays)};
-% if context.get("ahead", 0):
+% if ahead:
 {
-    const ${index} later = tile + ${context.get("ahead", 0)}u * TILE;
+    const ${index} later = tile + ${ahead}u * TILE;
 % for array in fetched:
     for (uint i = lid * (128u / (uint)sizeof(*${array})); i < TILE && later + i < n; i += GROUP_SIZE * (128u / (uint)sizeof(*${array})))
         prefetch_global(${array} + (later + i));
@@ -195,75 +194,4 @@ own = groups_before.x ? lower_groups : ${name}_combine(prefix, lower_groups);
 ${store_row(type, 4, scanned)}\
 }
 % endfor
-</%def>
-
-<%def name="keep(index, items, looks, mask, arrays, total)">\
-${rows_of(index, items, 1, [(mask, items)], [mask, *(values for _, values, _ in arrays)])}
-uint keeps = 0u;        // a bit for each row: whether the lane's element is kept
-if (full) {
-    // A lane reads neighbours, which belong to other lanes.
-    const ${of("uint", items // 4)} bytes = *(__global const ${of("uint", items // 4)} *)(${mask} + mine - lane_id() + lane_id() * ${items}u);
-    const uint flags = ${" | ".join(f"flag_bits(bytes{f'.s{part}' if items > 4 else ''}) << {4 * part}u" for part in range(items // 4))};
-    #pragma unroll
-    for (uint item = 0u; item < ${items}u; ++item) {
-        const uint at = item * LANES + lane_id();
-        keeps |= (lane_shuffle(flags, at / ${items}u) >> at % ${items}u & 1u) << item;
-    }
-} else {
-    #pragma unroll
-    for (uint item = 0u; item < ${items}u; ++item)
-        keeps |= (uint)(mine + item * LANES < n && ${mask}[mine + item * LANES] != 0) << item;
-}
-<% late = context.get("late", 0) %>\
-% if late:
-const ${index} own = lane_reduce_add(popcount(keeps));
-% else:
-// Places within the SIMD group, two of 16 bits in a word.
-uint places[${items // 2}], count = 0u;
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item) {
-    const lanemask_t row = lane_ballot(keeps >> item & 1u);
-    const uint place = count + lanemask_count(row & lane_mask_lt());
-    places[item / 2u] = item % 2u ? places[item / 2u] | place << 16 : place;
-    count += lanemask_count(row);
-}
-const ${index} own = count;
-% endif
-${tile_totals("add", index, "own")}
-% for which, (type, values, kept) in enumerate(arrays):
-${type} loaded${which}[${items}];
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item)
-    if (keeps >> item & 1u) loaded${which}[item] = ${values}[mine + item * LANES];
-% endfor
-${swept.hand("add", index, index, looks, f"({index})({mask}[i] != 0)")}
-% if late:
-% if late == 2:
-lane_converge();
-% endif
-${index} place = prefix + groups_before;
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item) {
-    const lanemask_t row = lane_ballot(keeps >> item & 1u);
-    if (keeps >> item & 1u) {
-        const ${index} to = place + lanemask_count(row & lane_mask_lt());
-% for which, (type, values, kept) in enumerate(arrays):
-        ${kept}[to] = loaded${which}[item];
-% endfor
-    }
-    place += lanemask_count(row);
-}
-% else:
-groups_before += prefix;
-#pragma unroll
-for (uint item = 0u; item < ${items}u; ++item) {
-    if (keeps >> item & 1u) {
-        const ${index} to = groups_before + (places[item / 2u] >> item % 2u * 16u & 0xffffu);
-% for which, (type, values, kept) in enumerate(arrays):
-        ${kept}[to] = loaded${which}[item];
-% endfor
-    }
-}
-% endif
-${leave_total("add", total)}\
 </%def>

@@ -269,7 +269,14 @@ def test_what_is_scanned_in_place_is_not_read_as_if_nobody_wrote_it(tmp_path):
     """A GPU's loads of constant data may be moved beyond stores, and do not see them."""
 
     def constant(name, **params):
-        params |= {"index": "uint", "group_size": 256, "items": 4, "looks": 1, "state_head": 16}
+        params |= {
+            "index": "uint",
+            "group_size": 256,
+            "items": 4,
+            "looks": 1,
+            "ahead": 0,
+            "state_head": 16,
+        }
         source = render(f"primitives/{name}.cl", {"traits": RECORDED["h200"], **params})
         built = build(source, tmp_path, "h200")
         assert not built.complaints

@@ -1,4 +1,4 @@
-"""Scans and compaction in one launch, whose work-groups look back at the tiles before theirs."""
+"""Scans in one launch, whose work-groups look back at the tiles before theirs."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from clgraph.device import Memory
 from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives import launches, scanning, stages
-from clgraph.primitives.scanning import Compaction, Scan, SegmentedScan
+from clgraph.primitives.scanning import Scan, SegmentedScan
 from clgraph.primitives.stages import Last, Shape
 
 # A work-item's elements in vectors, a tile and several, more tiles than are looked at at once.
@@ -42,21 +42,6 @@ def check_scan(stage, device, values, n, *, in_place):
     assert total.read()[0] == (sums[-1] if n else 0)
 
 
-def check_compaction(stage, device, n, share, kinds):
-    memory, random, log = Memory(device), np.random.default_rng(n), Last()
-    mask = (random.random(n) < share).astype(np.uint8) << random.integers(0, 8, n).astype(np.uint8)
-    arrays = [random.integers(0, 250, n).astype(kind) for kind in kinds]
-    given = [memory.upload("given", array) for array in arrays]
-    kept = [memory.upload("kept", np.full(n + 1, 251, kind)) for kind in kinds]
-    total = stage.enqueue(log, memory.upload("mask", mask), n, *zip(given, kept, strict=True))
-    log.wait()
-    count = np.count_nonzero(mask)
-    assert total.read()[0] == count
-    for array, got in zip(arrays, kept, strict=True):
-        rest = np.full(n + 1 - count, 251, array.dtype)
-        np.testing.assert_array_equal(got.read(), np.concatenate([array[mask != 0], rest]))
-
-
 def check_segments(stage, device, n, share, *, inclusive):
     memory, log, values = Memory(device), Last(), numbers(n, stage.dtype)
     heads = np.random.default_rng(1).random(n) < share
@@ -79,14 +64,6 @@ def test_one_stage_scans_any_number(lanes, dtype, in_place):
     assert {key[1] for key in stage._kernels} == {"scan_sweep"}
 
 
-@pytest.mark.parametrize("kinds", [(), ("u4",), ("u8", "u4"), ("u1", "u2", "c16")])
-def test_one_stage_compacts_any_number_of_arrays(lanes, kinds):
-    stage = Compaction(lanes)
-    for n in SIZES:
-        for share in (0, 0.02, 0.5, 1):
-            check_compaction(stage, lanes, n, share, kinds)
-
-
 @pytest.mark.parametrize("inclusive", [False, True])
 @pytest.mark.parametrize("share", [0, 0.0005, 0.1, 1])
 def test_segments_of_any_length(lanes, share, inclusive):
@@ -102,21 +79,19 @@ def test_tiles_that_say_nothing_are_combined(lanes, monkeypatch, limit):
     for in_place in (False, True):
         check_scan(Scan(lanes, "u4"), lanes, numbers(50_001), 50_001, in_place=in_place)
         check_scan(Scan(lanes, "u8"), lanes, numbers(9_001, "u8"), 9_001, in_place=in_place)
-    check_compaction(Compaction(lanes), lanes, 50_001, 0.5, ("u4",))
     for share in (1e-4, 0.01):
         check_segments(SegmentedScan(lanes, np.uint32), lanes, 50_001, share, inclusive=True)
 
 
-@pytest.mark.parametrize("shape", [(1, 4, 1), (2, 8, 3), (1, 16, 8), (4, 16, 2)])
+@pytest.mark.parametrize("shape", [(1, 4, 1, 0), (2, 8, 3, 2), (1, 16, 8, 0), (4, 16, 2, 1)])
 def test_tiles_of_any_shape(lanes, monkeypatch, shape):
-    """So many SIMD groups, elements of a work-item, and tiles that it looks at at once."""
+    """So many SIMD groups, elements of a work-item, tiles that it looks at, and fetched ahead."""
     groups = 1 if lanes.traits.emulated else shape[0]
     size = groups * lanes.traits.lanes
     monkeypatch.setattr(stages, "sweep_shape", lambda *_: Shape(size, *shape[1:]))
     check_scan(Scan(lanes, "u4"), lanes, numbers(9_001), 9_001, in_place=True)
     check_scan(Scan(lanes, "i8"), lanes, numbers(9_001, "i8"), 9_001, in_place=False)
     check_segments(SegmentedScan(lanes, np.uint32), lanes, 9_001, 0.01, inclusive=False)
-    check_compaction(Compaction(lanes), lanes, 9_001, 0.3, ("u4", "u8"))
 
 
 @pytest.mark.parametrize("operator", ["min", "max", "or"])
@@ -134,12 +109,12 @@ def test_operators_on_values_of_one_word_and_of_two(lanes, operator):
 
 
 def test_a_stage_launches_once_and_clears_nothing_the_second_time(lanes):
-    memory, stage = Memory(lanes), Compaction(lanes)
-    mask = memory.upload("mask", np.ones(1000, np.uint8))
+    memory, stage = Memory(lanes), Scan(lanes, "u4")
+    values = memory.upload("values", np.ones(1000, np.uint32))
     launched = []
     for _ in range(3):
         log = SweepLog()
-        stage.enqueue(log, mask, 1000)
+        stage.enqueue(log, values, 1000, values)
         log.wait()
         launched.append(log.launches)
     assert launched == [2, 1, 1]
@@ -190,7 +165,6 @@ def test_stamps_and_tickets_begin_anew_before_they_run_out(lanes):
 def test_positions_of_64_bits(lanes, monkeypatch):
     monkeypatch.setattr(launches, "UINT_POSITIONS", 10)
     check_scan(Scan(lanes, "u4"), lanes, numbers(5_001), 5_001, in_place=False)
-    check_compaction(Compaction(lanes), lanes, 5_001, 0.5, ("u4",))
     check_segments(SegmentedScan(lanes, np.uint32), lanes, 5_001, 0.01, inclusive=False)
 
 
@@ -199,7 +173,6 @@ def test_sweeps_on_a_gpu(gpu):
     for n in (*SIZES, 3_000_001):
         for dtype in ("u4", "i8"):
             check_scan(Scan(gpu, dtype), gpu, numbers(n + 3, dtype), n, in_place=n % 2 == 1)
-        check_compaction(Compaction(gpu), gpu, n, 0.5, ("u8", "u4"))
         if n:
             check_segments(SegmentedScan(gpu, np.uint32), gpu, n, 0.0005, inclusive=n % 2 == 1)
 

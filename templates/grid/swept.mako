@@ -16,10 +16,10 @@
 ## the tile is said as if it were all there is before its end. A word of `state` has the number of its launch
 ## beside the value, so that nothing needs to be cleared between launches, and two such words are a value of
 ## 64 bits, known once they agree. In front of them is how many tiles were ever taken.
-## The first SIMD group looks back, `looks` tiles a lane at once: words take a microsecond to come, and as many
-## tiles end in one as are read, so that small tiles need many looks. It waits for a tile a limited number of
-## polls and then combines its elements itself, so the launch ends on every device. Those may be overwritten
-## once the tile has said what they were, if `in_place` holds: then what it said is found afterwards.
+## The first SIMD group looks back, `looks` tiles a lane at once: on an H200 one is the fastest, since what is
+## read takes registers, and so groups that are resident. It waits for a tile a limited number of polls and
+## then combines its elements itself, so the launch ends on every device. Those may be overwritten once the
+## tile has said what they were, if `in_place` holds: then what it said is found afterwards.
 ## Values combine in the order of the elements, so the operator need not commute, but how they are grouped
 ## differs from run to run: sums of floating point are not for this.
 ##

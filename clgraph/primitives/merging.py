@@ -20,7 +20,7 @@ __all__ = ["Merge"]
 ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
 PLACE_BYTES = 2  # of local memory, beside a key
 ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
-SPREAD = 2  # work-groups for each that is resident
+SPREAD = 2  # work-groups for each that is resident on a GPU
 
 
 def merge_shape(traits: DeviceTraits, key: int, value: int) -> tuple[int, int]:
@@ -81,7 +81,8 @@ class Merge(Stage):
         size, items = self._shape
         (a, na), (b, nb) = first, second
         run = Run(self.device, na + nb, items, size)
-        groups = min(-(-(na + nb) // (items * size)), run.groups * SPREAD)
+        most = run.groups * (1 if self.device.traits.is_cpu else SPREAD)
+        groups = min(-(-(na + nb) // (items * size)), most)
         args = (a, run.index(na), b, run.index(nb), *(values or ()), merged)
         params = self._params | {"tile_items": items}
         self.launch(log, run, "merge", "merge_keys", *args, groups=groups, **params)

@@ -76,7 +76,7 @@ def shape(name: str) -> Graph:
     return cg.from_edges(*ends, n=900)
 
 
-MANY = 20_000  # elements of a scan by all groups
+MANY = 200_000  # elements of a scan by all groups
 SHAPES = ("kron", "grid", "arrows", "star")
 
 

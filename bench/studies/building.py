@@ -193,7 +193,11 @@ def primitive(graph: Graph, name: str, device: Device) -> object:
         "compact": lambda: primitives.compact(graph.degrees, graph.degrees > 1, device=device),
         "sort": lambda: primitives.sort_pairs(keys, keys, device=device),
         "merge": lambda: primitives.merge(keys, keys, device=device),
-        "segmented": lambda: primitives.segmented_scan(keys, keys % 7 == 0, device=device),
+        # Sums of floating point are not swept.
+        "segmented": lambda: [
+            primitives.segmented_scan(keys.astype(kind), keys % 7 == 0, device=device)
+            for kind in ("u4", "f4")
+        ],
     }
     if name in calls:
         return calls[name]()

@@ -76,6 +76,7 @@ def shape(name: str) -> Graph:
     return cg.from_edges(*ends, n=900)
 
 
+MANY = 200_000  # elements of a scan by all groups
 SHAPES = ("kron", "grid", "arrows", "star")
 
 
@@ -192,14 +193,18 @@ def primitive(graph: Graph, name: str, device: Device) -> object:
         "compact": lambda: primitives.compact(graph.degrees, graph.degrees > 1, device=device),
         "sort": lambda: primitives.sort_pairs(keys, keys, device=device),
         "merge": lambda: primitives.merge(keys, keys, device=device),
-        "segmented": lambda: primitives.segmented_scan(keys, keys % 7 == 0, device=device),
+        # Sums of floating point are not swept.
+        "segmented": lambda: [
+            primitives.segmented_scan(keys.astype(kind), keys % 7 == 0, device=device)
+            for kind in ("u4", "f4")
+        ],
     }
     if name in calls:
         return calls[name]()
     kind, _, operator = name.partition(" ")
-    return primitives.exclusive_scan(
-        graph.degrees.astype(kind), operator=operator or "add", device=device
-    )
+    # Few elements are scanned by one group.
+    values = np.resize(graph.degrees, MANY) if operator else graph.degrees
+    return primitives.exclusive_scan(values.astype(kind), operator=operator or "add", device=device)
 
 
 def vertices(graph: Graph, name: str, device: Device) -> object:

@@ -26,8 +26,9 @@ from clgraph.device import Memory
 from clgraph.dynamic.storage.store import copied
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.sorting import EdgeSorter, Wishes
+from clgraph.primitives.merging import Merge
 from clgraph.primitives.radix import RadixSort, digit_passes
-from clgraph.primitives.stages import Compaction, Scan
+from clgraph.primitives.scanning import Compaction, Scan, SegmentedScan
 
 from ..runner import machine
 
@@ -52,6 +53,7 @@ BARS = {
 }
 SORTED_BITS = 32  # four whole digits
 PASS = ("sort_sweep", "sort_count", "sort_offsets", "sort_scatter")
+SEGMENT_SHARE = 0.01  # of elements that begin a segment
 STAGES = ("boxes", "rows", "long rows", "commit")
 # Ways that take too long, or tell nothing new, by decade of the batch.
 LEFT_OUT = {
@@ -239,7 +241,32 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     half = (numbers, sums)
     ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
     note("compact u4, half", ms, n + 4 * n + 2 * n)
+    heads = memory.upload("heads", (rng.random(n) < SEGMENT_SHARE).astype(np.uint8))
+    segmented = SegmentedScan(device, np.uint32)
+    ms = spent(lambda log: segmented.enqueue(log, numbers, heads, n, sums))
+    note("segmented scan u4", ms, 9 * n)
+    for key, value in ((4, 0), (8, 0), (4, 4), (8, 4), (8, 8)):
+        ms = spent(merging(device, n, key, value))
+        note(f"merge u{key}+u{value}", ms, 2 * n * (key + value))
     return figures
+
+
+def merging(device: Device, n: int, key: int, value: int) -> Callable[[SweepLog], None]:
+    """Give what enqueues a merge of two halves of n elements, of as many bytes as these."""
+    memory, rng = Memory(device), np.random.default_rng(5)
+    half, rest = n // 2, n - n // 2
+    sides = []
+    for count in (half, rest):
+        keys = np.sort(rng.integers(0, 2**SORTED_BITS, count)).astype(f"u{key}")
+        sides.append((memory.upload("keys", keys), count))
+    merged = memory.allocate("merged", n, f"u{key}")
+    values = None
+    if value:
+        kind = f"u{value}"
+        first, second = (memory.upload("values", np.arange(c, dtype=kind)) for c in (half, rest))
+        values = (first, second, memory.allocate("moved", n, kind))
+    stage = Merge(device, f"u{key}", f"u{value}" if value else None)
+    return lambda log: stage.enqueue(log, sides[0], sides[1], merged, values)
 
 
 def building(graph: Graph, device: Device) -> dict[str, Any]:

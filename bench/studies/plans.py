@@ -241,7 +241,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "primitives",
         (
             *("lanes", "compact", "sort", "merge", "segmented"),
-            *(*BALANCERS, "uint32", "float64 max", "int64 min"),
+            *(*BALANCERS, "uint32", "uint32 add", "float32 add", "float64 max", "int64 min"),
         ),
         building.primitive,
         ("kron",),

@@ -12,7 +12,7 @@ from clgraph.dynamic.storage.store import Kernels, Store, read_range
 if TYPE_CHECKING:
     from clgraph.device import Allocation
     from clgraph.engine.workspace import Workspace
-    from clgraph.primitives.stages import Compaction, Scan
+    from clgraph.primitives.scanning import Compaction, Scan
 
 __all__ = ["Lookup"]
 

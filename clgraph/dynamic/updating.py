@@ -17,7 +17,7 @@ from clgraph.dynamic.storage.sizes import CLASSES, Sizes
 from clgraph.dynamic.storage.store import Kernels, Spare, Store, copied
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives.radix import RadixSort
-from clgraph.primitives.stages import Compaction, Scan
+from clgraph.primitives.scanning import Compaction, Scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

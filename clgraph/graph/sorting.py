@@ -16,7 +16,7 @@ from clgraph.graph.csr import index_dtype
 from clgraph.graph.graph import Graph
 from clgraph.primitives.launches import TYPES
 from clgraph.primitives.radix import RadixSort
-from clgraph.primitives.stages import Compaction
+from clgraph.primitives.scanning import Compaction
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device

@@ -6,26 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 from clgraph.primitives.launches import TYPES, Run
+from clgraph.primitives.scanning import Compaction, Scan, element_type
+from clgraph.primitives.stages import Last
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from clgraph.device import Allocation, Device, Program
+    from clgraph.device import Device
 
 __all__ = ["OPERATORS", "compact", "exclusive_scan", "reduce"]
 
 OPERATORS = ("add", "min", "max", "or", "affine")
-# What compaction moves elements as, by their size in bytes: the kernel's type, a dtype, how many.
-CARRIERS: dict[int, tuple[str, Any, int]] = {
-    1: ("uchar", np.uint8, 1),
-    2: ("ushort", np.uint16, 1),
-    4: ("uint", np.uint32, 1),
-    8: ("ulong", np.uint64, 1),
-    16: ("uint4", np.uint32, 4),
+# What compaction moves elements as, by their size in bytes.
+CARRIERS: dict[int, Any] = {
+    1: np.uint8,
+    2: np.uint16,
+    4: np.uint32,
+    8: np.uint64,
+    16: np.complex128,
 }
 
 
@@ -60,21 +63,19 @@ def exclusive_scan(
 
     Notes
     -----
-    O(n) work in three launches. Deterministic on a device, also for floating point, where another
-    device may round differently because it groups the elements in another way.
+    O(n) work in one launch, or three for many elements where they are sums of floating point or a
+    work-item is a SIMD group of its own. Deterministic on a device, also for floating point, where
+    another device may round differently because it groups the elements in another way.
     """
     found = find_device(device)
     array = _checked(values, operator, found)
     if len(array) == 0:
         return array.copy()
-    run = Run(found, len(array))
-    program = run.load("primitives/scan.cl", _type_of(array), operator)
-    source = run.memory.upload("values", array)
-    totals, _ = _scanned_totals(run, program, "scan", array, source)
-    scanned = run.memory.allocate("scanned", array.size, array.dtype)
-    run.launch(
-        program, "scan_apply", source, run.index(run.n), run.index(run.chunk), totals, scanned
-    )
+    memory, log = Memory(found), Last()
+    source = memory.upload("values", array)
+    scanned = memory.allocate("scanned", array.size, array.dtype)
+    Scan(found, array.dtype, operator).enqueue(log, source, len(array), scanned)
+    log.wait()
     return scanned.read().reshape(array.shape)
 
 
@@ -100,8 +101,14 @@ def reduce(values: ArrayLike, *, operator: str = "add", device: Device | str | N
     found = find_device(device)
     array = _checked(values, operator, found)
     run = Run(found, len(array))
-    program = run.load("primitives/scan.cl", _type_of(array), operator)
-    _, total = _scanned_totals(run, program, "scan", array, run.memory.upload("values", array))
+    kind = element_type(array.dtype, operator)
+    program = run.load("primitives/scan.cl", kind, operator)
+    width = array.ndim
+    source = run.memory.upload("values", array)
+    totals = run.memory.allocate("totals", run.groups * width, array.dtype)
+    total = run.memory.allocate("total", width, array.dtype)
+    run.launch(program, "scan_fold", source, run.index(run.n), run.index(run.chunk), totals)
+    run.launch(program, "scan_totals", totals, np.uint32(run.groups), total, groups=1)
     result = total.read()
     return result if array.ndim == 2 else result[0]
 
@@ -152,34 +159,15 @@ def compact(
         )
     if array.size == 0:
         return array.copy()
-    kind, carrier, count = CARRIERS[array.dtype.itemsize]
-    run = Run(find_device(device), array.size)
-    program = run.load("primitives/compact.cl", kind)
-    keep = run.memory.upload("mask", (flags != 0).view(np.uint8))
-    places = np.empty(0, run.index)
-    totals, total = _scanned_totals(run, program, "compact", places, keep)
-    source = run.memory.upload("values", array.view(carrier))
-    kept = run.memory.allocate("kept", int(total.read()[0]) * count, carrier)
-    bounds = (run.index(run.n), run.index(run.chunk))
-    run.launch(program, "compact_apply", keep, *bounds, totals, source, kept)
-    result: NDArray[Any] = kept.read().view(array.dtype)
+    carrier = CARRIERS[array.dtype.itemsize]
+    found = find_device(device)
+    memory, log = Memory(found), Last()
+    keep = memory.upload("mask", (flags != 0).view(np.uint8))
+    source = memory.upload("values", array.view(carrier))
+    kept = memory.allocate("kept", array.size, carrier)
+    total = Compaction(found).enqueue(log, keep, array.size, (source, kept))
+    result: NDArray[Any] = kept.read(int(total.read()[0])).view(array.dtype)
     return result
-
-
-def _scanned_totals(
-    run: Run, program: Program, name: str, array: NDArray[Any], source: Allocation
-) -> tuple[Allocation, Allocation]:
-    """Give the scanned totals of the chunks and the total of all, typed like `array`'s elements."""
-    width = 2 if array.ndim == 2 else 1
-    totals = run.memory.allocate("totals", run.groups * width, array.dtype)
-    total = run.memory.allocate("total", width, array.dtype)
-    run.launch(program, f"{name}_fold", source, run.index(run.n), run.index(run.chunk), totals)
-    run.launch(program, f"{name}_totals", totals, np.uint32(run.groups), total, groups=1)
-    return totals, total
-
-
-def _type_of(array: NDArray[Any]) -> str:
-    return "uint2" if array.ndim == 2 else TYPES[array.dtype]
 
 
 def _checked(values: ArrayLike, operator: str, device: Device) -> NDArray[Any]:

@@ -10,8 +10,9 @@ from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives.launches import MOVED, NEIGHBOURS, TYPES, Run
-from clgraph.primitives.radix import POLL_LIMIT, RadixSort
+from clgraph.primitives.merging import Merge
+from clgraph.primitives.radix import RadixSort
+from clgraph.primitives.scanning import SegmentedScan
 from clgraph.primitives.stages import Last
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ __all__ = ["merge", "merge_pairs", "segmented_scan", "sort", "sort_pairs"]
 
 KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
 SEGMENTED = ("add", "min", "max", "or")
-MERGE_ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
-SWEPT_ITEMS = 16  # of a work-item in a segmented scan
-PLACE_BYTES = 2  # of local memory, beside a key, in a merge
-MERGE_ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 
 
 def sort(
@@ -224,26 +221,13 @@ def segmented_scan(
     if not array.size:
         return array.copy()
     found = find_device(device)
-    few = found.traits.is_cpu or found.traits.emulated
-    run = Run(found, array.size, NEIGHBOURS if few else SWEPT_ITEMS)
-    program = run.load("primitives/segmented.cl", TYPES[array.dtype], operator)
-    source = run.memory.upload("values", array)
-    begins = run.memory.upload("heads", (flags != 0).view(np.uint8))
-    if found.traits.lanes > 1:
-        tiles = -(-array.size // (run.group_size * run.items))
-        state = run.memory.upload("state", np.zeros(tiles + 1, np.uint64))
-        scanned = run.memory.allocate("scanned", array.size, array.dtype)
-        about = (run.index(run.n), np.uint32(inclusive), np.uint32(POLL_LIMIT))
-        swept = (source, begins, *about, state, scanned)
-        run.launch(program, "segmented_sweep", *swept, groups=tiles)
-        return scanned.read()
-    totals = run.memory.allocate("totals", 2 * run.groups, np.uint32)
-    total = run.memory.allocate("total", 2, np.uint32)
-    scanned = run.memory.allocate("scanned", array.size, array.dtype)
-    args = (source, begins, run.index(run.n), run.index(run.chunk), totals)
-    run.launch(program, "segmented_fold", *args)
-    run.launch(program, "segmented_totals", totals, np.uint32(run.groups), total, groups=1)
-    run.launch(program, "segmented_apply", *args, np.uint32(inclusive), scanned)
+    memory, log = Memory(found), Last()
+    source = memory.upload("values", array)
+    begins = memory.upload("heads", (flags != 0).view(np.uint8))
+    scanned = memory.allocate("scanned", array.size, array.dtype)
+    stage = SegmentedScan(found, array.dtype, operator)
+    stage.enqueue(log, source, begins, array.size, scanned, inclusive=inclusive)
+    log.wait()
     return scanned.read()
 
 
@@ -317,29 +301,20 @@ def _merged(
             )
     total = a.size + b.size
     found = find_device(device)
-    run = Run(found, total, MERGE_ITEMS)
-    items = MERGE_ITEMS_ONE_LANE if found.traits.lanes == 1 else MERGE_ITEMS
-    fitting = found.traits.local_bytes // (run.group_size * (a.itemsize + PLACE_BYTES))
-    items = max(min(items, fitting), 1)
-    groups = min(max(-(-total // (items * run.group_size)), 1), run.groups)
-    memory = run.memory
+    memory, log = Memory(found), Last()
     merged = memory.allocate("merged", total, a.dtype)
-    carried, moved = [], None
+    carried, moved = None, None
     if values is not None:
         names = ("first_values", "second_values")
-        carried = [memory.upload(*one) for one in zip(names, map(_carrier, values), strict=True)]
-        moved = memory.allocate("moved", total, carried[0].dtype)
-        carried.append(moved)
-    program = run.load(
-        "primitives/merge.cl",
-        TYPES[a.dtype],
-        key=TYPES[a.dtype],
-        value="" if moved is None else MOVED[moved.dtype.itemsize],
-        items=items,
-    )
-    sides = (memory.upload("first", a), run.index(a.size), memory.upload("second", b))
-    args = (*sides, run.index(b.size), *carried, merged)
+        given, other = (
+            memory.upload(*one) for one in zip(names, map(_carrier, values), strict=True)
+        )
+        moved = memory.allocate("moved", total, given.dtype)
+        carried = given, other, moved
+    stage = Merge(found, a.dtype, None if moved is None else moved.dtype)
     if total:
-        run.launch(program, "merge_keys", *args, groups=groups)
+        held, second_held = (memory.upload("keys", side) for side in (a, b))
+        stage.enqueue(log, (held, a.size), (second_held, b.size), merged, carried)
+        log.wait()
     result = None if moved is None or values is None else moved.read().view(values[0].dtype)
     return merged.read(), result

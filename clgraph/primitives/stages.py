@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from clgraph.device import Memory, load, wait
-from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
+from clgraph.device.hardware.measured import SWEEP_SHAPES
+from clgraph.primitives.launches import TYPES, Run, group_size
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from clgraph.device import Allocation, Device, DeviceTraits, Program
     from clgraph.device.lazy import cl
+    from clgraph.device.programs.kernel import Argument
 
-__all__ = ["Compaction", "Last", "Log", "Scan", "Stage"]
+__all__ = ["Last", "Log", "Shape", "Stage", "Sweep"]
 
-# Elements that one group scans in less time than two more launches take, and how: in large tiles.
-FEW, CPU_FEW = 3 << 16, 1 << 14
-FEW_GROUP, FEW_ITEMS = 1024, 16
+CPU_ITEMS, EMULATED_ITEMS = 16, 4  # of a work-item in a tile
+POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
+STATE_HEAD = 16  # words in front of those of the tiles: a line of their own
+LAST_STAMP = 2**31 - 1
+
+
+class Shape(NamedTuple):
+    """How a sweep cuts elements into tiles.
+
+    Attributes
+    ----------
+    size, items : int
+        Work-items of a group, and elements of each.
+    looks : int
+        Tiles that a lane looks back at at once.
+    ahead : int
+        Tiles that are fetched before; 0 for none.
+    """
+
+    size: int
+    items: int
+    looks: int = 1
+    ahead: int = 0
+
+
+def sweep_shape(traits: DeviceTraits, name: str, size_bytes: int) -> Shape:
+    """Give the shape of a sweep on a device, of elements of so many bytes."""
+    if traits.is_cpu or traits.emulated:
+        return Shape(group_size(traits), EMULATED_ITEMS if traits.emulated else CPU_ITEMS)
+    size, items, ahead = SWEEP_SHAPES.on(traits)[name, size_bytes]
+    return Shape(traits.group_of(size), items, ahead=ahead)
 
 
 class Log(Protocol):
@@ -107,101 +137,53 @@ class Stage:
         log.add(event, event, name=name)
 
 
-def _few_group(traits: DeviceTraits) -> int:
-    """Work-items of the group that scans few elements alone."""
-    return group_size(traits) if traits.is_cpu else traits.group_of(FEW_GROUP)
+class Sweep(Stage):
+    """A stage of one launch, in which the work-group of a tile looks back at those before it."""
 
-
-class Scan(Stage):
-    """Exclusive scan of an array on a device.
-
-    Parameters
-    ----------
-    device : Device
-        Where.
-    dtype : data type
-        Of the elements, one of `clgraph.primitives.launches.TYPES`.
-    operator : str
-        See `clgraph.primitives.OPERATORS`; not "affine".
-    """
-
-    def __init__(self, device: Device, dtype: DTypeLike, operator: str = "add") -> None:
+    def __init__(self, device: Device) -> None:
         super().__init__(device)
-        self.dtype = np.dtype(dtype)
-        self._params: dict[str, Any] = {"type": TYPES[self.dtype], "operator": operator}
+        self.poll_limit = POLL_LIMIT
+        self._stamp = 0
+        self._taken: int | None = None  # tiles by all launches; unknown once one was broken off
 
-    def enqueue(self, log: Log, values: Allocation, n: int, scanned: Allocation) -> Allocation:
-        """Scan the first n elements; `scanned` may be `values`.
-
-        Parameters
-        ----------
-        log : Log
-            Notes the launches.
-        values, scanned : Allocation
-            At least n elements of the dtype.
-        n : int
-            How many.
-
-        Returns
-        -------
-        Allocation
-            [1], what all combine to; overwritten by the next call.
-        """
-        total = self.array("scan_total", 1, self.dtype)
-        if n <= (CPU_FEW if self.device.traits.is_cpu else FEW):
-            run = Run(self.device, n, items=FEW_ITEMS, size=_few_group(self.device.traits))
-            elements = (values, run.index(n), scanned, total)
-            self.launch(log, run, "scan_few", "scan_few", *elements, groups=1, **self._params)
-            return total
-        run = Run(self.device, n)
-        bounds = (run.index(n), run.index(run.chunk))
-        totals = self.array("scan_totals", run.groups, self.dtype)
-        self.launch(log, run, "scan", "scan_fold", values, *bounds, totals, **self._params)
-        counted = (totals, np.uint32(run.groups), total)
-        self.launch(log, run, "scan", "scan_totals", *counted, groups=1, **self._params)
-        self.launch(
-            log, run, "scan", "scan_apply", values, *bounds, totals, scanned, **self._params
-        )
-        return total
-
-
-class Compaction(Stage):
-    """Keeping the elements whose mask is not zero, in their order, on a device."""
-
-    def enqueue(
-        self, log: Log, mask: Allocation, n: int, *arrays: tuple[Allocation, Allocation]
-    ) -> Allocation:
-        """Compact arrays by the same mask.
+    def sweep(
+        self,
+        log: Log,
+        name: str,
+        n: int,
+        inputs: tuple[Argument, ...],
+        outputs: tuple[Argument, ...],
+        size_bytes: int,
+        **params: Any,
+    ) -> None:
+        """Enqueue a kernel over n elements, of the file of its name.
 
         Parameters
         ----------
         log : Log
-            Notes the launches.
-        mask : Allocation
-            uint8, at least n.
+            Notes the launch.
+        name : str
+            The kernel.
         n : int
-            How many.
-        *arrays : pairs of Allocation
-            Elements of 1, 2, 4, 8 or 16 bytes, and where those kept go.
-
-        Returns
-        -------
-        Allocation
-            [1], how many are kept: of uint32, or of uint64 from 2**31 elements on; overwritten by
-            the next call.
+            Elements.
+        inputs, outputs : tuple
+            Arguments before n, and behind those of the sweep.
+        size_bytes : {4, 8}
+            Of an element, and of what a tile combines to.
         """
-        run = Run(self.device, n)
-        bounds = (run.index(n), run.index(run.chunk))
-        totals = self.array("compact_totals", run.groups, run.index)
-        total = self.array("compact_total", 1, run.index)
-        kinds = [MOVED[array.dtype.itemsize] for array, _ in arrays]
-        first = kinds[0] if kinds else "uint"
-        params: dict[str, Any] = {"type": first, "operator": "add"}
-        self.launch(log, run, "compact", "compact_fold", mask, *bounds, totals, **params)
-        counted = (totals, np.uint32(run.groups), total)
-        self.launch(log, run, "compact", "compact_totals", *counted, groups=1, **params)
-        for kind, (source, kept) in zip(kinds, arrays, strict=True):
-            params = {"type": kind, "operator": "add"}
-            args = (mask, *bounds, totals, source, kept)
-            self.launch(log, run, "compact", "compact_apply", *args, **params)
-        return total
+        shape = sweep_shape(self.device.traits, name, size_bytes)
+        run = Run(self.device, n, shape.items, shape.size)
+        tiles = max(-(-n // (run.group_size * run.items)), 1)
+        held = self._arrays.get("tile_words")
+        state = self.array("tile_words", STATE_HEAD + tiles * (size_bytes // 4), np.uint64)
+        taken, self._taken = self._taken, None
+        if taken is None or state is not held or self._stamp == LAST_STAMP:
+            event = state.clear()
+            log.add(event, event)
+            self._stamp = taken = 0
+        self._stamp += 1
+        about = (state, np.uint32(self._stamp), np.uint32(taken), np.uint32(self.poll_limit))
+        args = (*inputs, run.index(n), *about, *outputs)
+        params |= {"looks": shape.looks, "ahead": shape.ahead, "state_head": STATE_HEAD}
+        self.launch(log, run, name, name, *args, groups=tiles, **params)
+        self._taken = (taken + tiles) % 2**32

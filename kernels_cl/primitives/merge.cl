@@ -1,5 +1,6 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
+<%namespace name="memory" file="/memory/memory.mako"/>\
 <%namespace name="merge" file="/grid/merge.mako"/>\
 // Two ascending sequences of keys, and of a value that goes with each, merged; the first one's equals
 // come first.
@@ -7,6 +8,7 @@
 // No races: the tiles of the output are disjoint.
 ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
+${memory.vocabulary()}
 ${merge.functions(key, index)}
 
 __kernel LANES_KERNEL_ATTRIBUTE
@@ -24,12 +26,5 @@ void merge_keys(
     __global ${key} *restrict merged)           // [na + nb] out
 {
     ${lanes.setup()}\
-    <%merge:tiles key="${key}" index="${index}" items="${items}" a="a" na="na" b="b" nb="nb">
-        <%def name="store(to, second, place, x)">
-            merged[${to}] = ${x};
-% if value:
-            moved[${to}] = ${second} ? b_values[${place}] : a_values[${place}];
-% endif
-        </%def>
-    </%merge:tiles>
+    ${merge.tiles(key, index, tile_items, ahead, "a", "na", "b", "nb", "merged", (value, "a_values", "b_values", "moved") if value else None)}
 }

@@ -1,6 +1,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="scan" file="/grid/scan.mako"/>\
+<% scalar = type != "uint2" %>\
 // Exclusive scan of an array by one work-group, which is over before three launches have been enqueued.
 //
 // No races: a work-item reads its elements of a tile before it writes them.
@@ -18,7 +19,7 @@ void scan_few(
 {
     ${lanes.setup()}\
     ${group.setup()}\
-    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="n" items="${items}" arrays="${[('values', type)]}" scanned="scanned">
+    <%scan:chunk_scan name="${operator}" type="${type}" index="${index}" count="n" chunk="n" items="${items}" arrays="${[('values', type)] if scalar else ()}" scanned="${'scanned' if scalar else ''}">
         <%def name="load(i)">values[${i}]</%def>
         <%def name="store(i, before, x)">scanned[${i}] = ${before};</%def>
     </%scan:chunk_scan>

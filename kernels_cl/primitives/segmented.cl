@@ -2,12 +2,10 @@
 <%namespace name="group" file="/group/group.mako"/>\
 <%namespace name="scan" file="/grid/scan.mako"/>\
 <%namespace name="operators" file="/group/operators.mako"/>\
-<%namespace name="swept" file="/grid/swept.mako"/>\
-<%namespace name="memory" file="/memory/memory.mako"/>\
 // Scan that begins anew at every head of a segment.
 //
 // An element is the pair of whether a segment begins there and its value; combining pairs is
-// associative and does not commute. No races but words that say how far work-groups are; see scan.cl.
+// associative and does not commute. No races; see scan.cl.
 ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 <%
@@ -21,7 +19,6 @@ static inline uint2 joined(uint2 a, uint2 b) {
 #define NOTHING as_uint((${type})(${identity}))
 <%group:operator name="segment" type="uint2" identity="(uint2)(0u, NOTHING)" args="a, b">joined(${a}, ${b})</%group:operator>
 
-% if lanes.module.one_lane(context):
 __kernel LANES_KERNEL_ATTRIBUTE
 __attribute__((reqd_work_group_size(${group_size}, 1, 1)))
 void segmented_fold(
@@ -69,27 +66,3 @@ void segmented_apply(
         <%def name="store(i, before, x)">scanned[${i}] = ${result(before, x)};</%def>
     </%scan:chunk_scan>
 }
-% else:
-${memory.vocabulary()}
-${swept.names()}
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void segmented_sweep(
-    __global const ${type} *restrict values,    // [n]
-    __global const uchar *restrict heads,       // [n]
-    const ${index} n,
-    const uint inclusive,
-    const uint poll_limit,                      // until a group combines what another does not say
-    volatile __global ulong *state,             // [groups + 1] 0 on entry
-    __global ${type} *restrict scanned)         // [n] out
-{
-    ${lanes.setup()}\
-    ${group.setup()}\
-    <%swept:scan name="segment" type="uint2" index="${index}" count="n" items="${items}" state="state" arrays="${[('values', type), ('heads', 'uchar')]}" scanned="scanned" scanned_type="${type}">
-        <%def name="load(i)">(uint2)(heads[${i}] != 0, as_uint(values[${i}]))</%def>
-        <%def name="result(before, x)">as_${type}(inclusive ? joined(${before}, ${x}).y : ${x}.x ? NOTHING : ${before}.y)</%def>
-        <%def name="packed(x)">((ulong)${x}.x << 32 | ${x}.y)</%def>
-        <%def name="unpacked(word)">(uint2)((uint)(${word} >> 32) & 1u, (uint)${word})</%def>
-    </%swept:scan>
-}
-% endif

@@ -22,8 +22,8 @@
 ## `arrays`, or stored `scanned`, four of them are one vector; `scanned` has what each element finds before
 ## it or, with its type as `scanned_type`, caller.result(before, x). Without `totals` chunk_scan is of one chunk
 ## and the group that it is given to; `carry` is then what all elements combine to.
-## Rejected: one launch in which a group looks back at the totals of the groups before it. It reads the
-## input once instead of twice, but a group must wait for another, which needs a bound and a way out.
+## /grid/swept.mako is one launch instead, where several lanes look back: the input is read once, but how
+## elements are grouped differs from run to run.
 
 <%def name="chunk_bounds(index, count, chunk)">\
 const ${index} chunk_begin = (${index})get_group_id(0) * ${chunk};

@@ -268,15 +268,25 @@ def test_a_missing_word_is_a_complaint(tmp_path):
 def test_what_is_scanned_in_place_is_not_read_as_if_nobody_wrote_it(tmp_path):
     """A GPU's loads of constant data may be moved beyond stores, and do not see them."""
 
-    def constant(**params):
-        params |= {"index": "uint", "group_size": 256, "items": 4}
-        source = render("primitives/scan.cl", {"traits": RECORDED["h200"], **params})
+    def constant(name, **params):
+        params |= {
+            "index": "uint",
+            "group_size": 256,
+            "items": 4,
+            "looks": 1,
+            "ahead": 0,
+            "state_head": 16,
+        }
+        source = render(f"primitives/{name}.cl", {"traits": RECORDED["h200"], **params})
         built = build(source, tmp_path, "h200")
         assert not built.complaints
         entries = {part.split("(")[0].strip(): part for part in built.text.split(".entry")[1:]}
         return {name: len(re.findall(r"ld\.global\.nc", text)) for name, text in entries.items()}
 
-    assert constant(type="uint", operator="add")["scan_apply"] == 1  # where the chunks' totals are
-    pairs = constant(type="uint2", operator="affine")
+    assert (
+        constant("scan", type="uint", operator="add")["scan_apply"] == 1
+    )  # where the chunks' totals are
+    pairs = constant("scan", type="uint2", operator="affine")
     assert pairs["scan_apply"] == 1
     assert pairs["scan_fold"] == 4  # one element after the other, so that this can tell
+    assert constant("scan_sweep", type="uint2", operator="affine")["scan_sweep"] == 0

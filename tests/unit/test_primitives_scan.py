@@ -10,7 +10,7 @@ from unit.primitives_reference import KINDS, folded, identity, rows
 from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
-from clgraph.primitives import compact, exclusive_scan, launches, reduce, stages
+from clgraph.primitives import compact, exclusive_scan, launches, reduce, scanning, stages
 
 # Nothing, one element, one SIMD group, a tile, several work-groups; each with its neighbours.
 SIZES = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 257, 1023, 1024, 1025, 5001]
@@ -39,11 +39,17 @@ def check_compact(device, values, mask):
     np.testing.assert_array_equal(kept, values[np.asarray(mask) != 0])
 
 
-def check_sizes(device, sizes):
+def check_scans(device, sizes):
     random = np.random.default_rng(1)
     for n in sizes:
         check_scan(device, random.integers(0, 2**32, n, dtype=np.uint32), "add")
         check_scan(device, affine_maps(n), "affine")
+
+
+def check_sizes(device, sizes):
+    check_scans(device, sizes)
+    random = np.random.default_rng(1)
+    for n in sizes:
         check_compact(device, random.integers(0, 2**32, n, dtype=np.uint32), random.random(n) < 0.4)
 
 
@@ -53,10 +59,11 @@ def test_all_sizes(device):
 
 @pytest.mark.parametrize("in_place", [False, True])
 def test_arrays_on_the_device(in_place, device, monkeypatch):
-    """By one group as far as elements are few, and else in three launches."""
+    """By one group as far as elements are few, and else in a sweep or three launches."""
     for name in ("FEW", "CPU_FEW"):
-        monkeypatch.setattr(stages, name, 1025)
-    memory, random, scan = Memory(device), np.random.default_rng(5), stages.Scan(device, np.uint32)
+        monkeypatch.setattr(scanning, name, 1025)
+    memory, random = Memory(device), np.random.default_rng(5)
+    scan = scanning.Scan(device, np.uint32)
     for n in (*SIZES, 20_000):
         log = stages.Last()
         values = random.integers(0, 2**32, n + 3, dtype=np.uint32)
@@ -68,7 +75,8 @@ def test_arrays_on_the_device(in_place, device, monkeypatch):
         expected = np.concatenate([np.zeros(min(n, 1), np.uint32), sums[:-1], values[n:]])
         np.testing.assert_array_equal(scanned.read(), expected)
         assert total.read()[0] == (sums[-1] if n else 0)
-    assert {key[1] for key in scan._kernels} >= {"scan_few", "scan_apply"}
+    many = "scan_sweep" if device.traits.lanes > 1 else "scan_apply"
+    assert {key[1] for key in scan._kernels} >= {"scan_few", many}
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -143,7 +151,7 @@ def test_any_bit_of_a_byte_keeps(any_device, n):
     mask = (1 << random.integers(0, 8, n)).astype(np.uint8) * (random.random(n) < 0.5)
     memory, values = Memory(any_device), np.arange(n, dtype=np.uint32)
     given, kept = memory.upload("given", values), memory.allocate("kept", n, np.uint32)
-    stage, log = stages.Compaction(any_device), stages.Last()
+    stage, log = scanning.Compaction(any_device), stages.Last()
     total = stage.enqueue(log, memory.upload("mask", mask.astype(np.uint8)), n, (given, kept))
     log.wait()
     wanted = values[mask != 0]
@@ -212,6 +220,7 @@ import sys
 sys.path.insert(0, "tests")
 from clgraph.device import Memory, device as find_device, wait
 import numpy as np
+from clgraph.primitives import scanning
 from clgraph.device.lazy import cl
 from unit import test_primitives_scan as tests
 
@@ -225,13 +234,23 @@ def cleared(self, size):
 
 Memory._commit = cleared
 tests.check_sizes(device, [0, 1, 3, 65])
+tests.check_scans(device.emulating(8), [1, 33, 150])
+"""
+# It also takes the result of an atomic for uninitialised.
+SWEPT_HERE = (
+    CHECK_HERE
+    + """
+scanning.FEW = scanning.CPU_FEW = -1
+tests.check_sizes(device, [3, 65])
 tests.check_sizes(device.emulating(8), [1, 33, 150])
 """
+)
 
 
 @pytest.mark.parametrize("check", OCLGRIND_CHECKS)
 def test_scans_touch_nothing_they_should_not(check, tmp_path):
-    run_under_oclgrind(CHECK_HERE, log_folder=tmp_path, checks=(check,))
+    code = SWEPT_HERE if check == "DATA_RACES" else CHECK_HERE
+    run_under_oclgrind(code, log_folder=tmp_path, checks=(check,))
 
 
 @pytest.mark.gpu

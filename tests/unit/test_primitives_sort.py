@@ -251,7 +251,7 @@ def test_segmented_scans(device, operator, combine, neutral, inclusive):
 @pytest.mark.parametrize("limit", [0, 3])
 def test_tiles_that_say_nothing_are_combined(intel, monkeypatch, limit):
     """A segmented scan does not wait for others either."""
-    monkeypatch.setattr("clgraph.primitives.sorting.POLL_LIMIT", limit)
+    monkeypatch.setattr("clgraph.primitives.stages.POLL_LIMIT", limit)
     random = np.random.default_rng(6)
     values, heads = random.integers(0, 2**32, 200_000, dtype=np.uint32), random.random(200_000)
     for share in (1e-5, 0.01):

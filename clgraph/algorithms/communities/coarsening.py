@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.communities.level import Level
 from clgraph.engine.sweeps import Sweeper
 from clgraph.primitives.radix import DIGIT_BITS, RadixSort, digit_passes
-from clgraph.primitives.stages import Compaction, Scan
+from clgraph.primitives.scanning import Compaction, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from clgraph.device.hardware.measured import COMMUNITY_GROUP
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.tallies import Tallies, Tally
-from clgraph.primitives.stages import Scan
+from clgraph.primitives.scanning import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

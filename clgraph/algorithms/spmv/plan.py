@@ -19,7 +19,7 @@ from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.primitives.launches import TYPES
-from clgraph.primitives.stages import Compaction
+from clgraph.primitives.scanning import Compaction
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -16,7 +16,7 @@ from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.sweeps import Sweeper
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph
-from clgraph.primitives.stages import Scan
+from clgraph.primitives.scanning import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

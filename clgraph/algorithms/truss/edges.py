@@ -16,7 +16,7 @@ from clgraph.algorithms.truss.peeling import STATE_BYTES, copy
 from clgraph.device import Mirror, load
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper
-from clgraph.primitives.stages import Scan
+from clgraph.primitives.scanning import Scan
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

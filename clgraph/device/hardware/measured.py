@@ -368,6 +368,34 @@ SORT_SHAPES = Constant(
     },
 )
 
+SWEEP_SHAPES = Constant(
+    "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans in"
+    " one launch, by kernel and bytes of an element",
+    "9d772f3: probes/h200-20261128-scans.txt",
+    neutral={
+        ("scan_sweep", 4): (256, 32, 0),
+        ("scan_sweep", 8): (256, 16, 0),
+        ("segmented_sweep", 4): (384, 16, 0),
+    },
+    h200={
+        ("scan_sweep", 4): (256, 32, 256),
+        ("scan_sweep", 8): (256, 16, 0),
+        ("segmented_sweep", 4): (384, 16, 256),
+    },
+)
+MERGE_SHAPES = Constant(
+    "work-items of a group and elements of each in a tile of a merge, by bytes of keys and values",
+    "b0149a4, 9d772f3: probes/h200-20261128-scans.txt",
+    neutral={
+        (4, 0): (128, 23),
+        (4, 4): (128, 15),
+        (4, 8): (128, 11),
+        (8, 0): (128, 11),
+        (8, 4): (128, 23),
+        (8, 8): (128, 19),
+    },
+)
+
 # Traces.
 SPLIT_TRACES = Constant(
     "whether groups look at parts of a trace, which a large cache keeps, and not at tiles of rows",

@@ -15,7 +15,7 @@ from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import Sweeper
 from clgraph.engine.workspace import Workspace
-from clgraph.primitives.stages import Scan
+from clgraph.primitives.scanning import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.primitives.stages import Scan
+from clgraph.primitives.scanning import Scan
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:

@@ -213,7 +213,7 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
     }
     work += (ulong)now.length + ${config.stage_work}u;
     ${level.finish("next")}
-    stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
+    stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0${" && !next.share" if copies else ""} &&
                   next.length <= ${config.limits.single_group_capacity}u && edges <= ${config.limits.single_group_edges}u;
     ${level.cut("next")}
     % if config.hub_bins or config.balance.scope == "grid":

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.candidates import CandidateExchange
-from clgraph.cluster.config import PartitionPlan, pays_in_bits
+from clgraph.cluster.config import PartitionPlan
 from clgraph.cluster.copies import CopyExchange
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.mailboxes import MailboxExchange
-from clgraph.cluster.parts.partition import PARTITIONS, Copies, chosen, made
+from clgraph.cluster.parts.partition import PARTITIONS, Blocks, Copies, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranks.comm import Communicator, Program, run
@@ -25,7 +25,7 @@ from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
-from clgraph.errors import DeviceMemoryError, InvalidArgumentError
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,8 +159,7 @@ class BFS(StaysHere):
             wanted = BFSConfig.of(config)
             if partition not in {None, Copies.name, *PARTITIONS}:
                 raise InvalidArgumentError(
-                    f"partition={partition!r} is not one of {', '.join(PARTITIONS)}, "
-                    f"{Copies.name}."
+                    f"partition={partition!r} is not one of {', '.join(PARTITIONS)}, {Copies.name}."
                 )
         self.comm.check_alike(
             {
@@ -172,11 +171,11 @@ class BFS(StaysHere):
         )
 
         if not self._in_copies(slices, wanted, partition):
-            self._in_parts(slices, wanted, None if partition == Copies.name else partition)
+            self._in_parts(slices, wanted, "block" if partition == Copies.name else partition)
         run(self.comm, [exchange.prepare() for exchange in self._exchanges])
 
     def _in_copies(self, slices: Slices, wanted: BFSConfig, partition: str | None) -> bool:
-        """Hold the whole graph on every device, if that is asked for, or pays and fits."""
+        """Hold the whole graph on every device, if that is asked for."""
         with self.comm.agreeing():
             asked = partition == Copies.name
             meet = self.comm.meets and isinstance(slices, GraphSlices)
@@ -185,24 +184,15 @@ class BFS(StaysHere):
                     "partition='copies' is for a graph that this process holds, and two to eight "
                     "devices that meet in mailboxes; choose 'block'."
                 )
-            if not isinstance(slices, GraphSlices) or not (asked or (meet and partition is None)):
+            if not asked or not isinstance(slices, GraphSlices) or not slices.graph.n:
                 return False
             graph, facts = slices.graph, facts_of(slices.graph)
-            if not graph.n or (
-                not asked and (wanted != BFSConfig() or not pays_in_bits(facts))
-            ):
-                return False
-            parts = Copies(facts.n, self.comm.size)
+            parts: Blocks = Copies(facts.n, self.comm.size)
             shares = [whole_share(graph, facts, parts, rank, back=True) for rank in self.comm.ranks]
-            try:
-                exchanges = [
-                    CopyExchange(graph, share, device, wanted, predecessors=self.with_predecessors)
-                    for share, device in zip(shares, self.comm.devices, strict=True)
-                ]
-            except DeviceMemoryError:
-                if asked:
-                    raise
-                return False
+            exchanges = [
+                CopyExchange(graph, share, device, wanted, predecessors=self.with_predecessors)
+                for share, device in zip(shares, self.comm.devices, strict=True)
+            ]
         self.facts, self.partition, self._shares = facts, parts, shares
         self._labels = graph.labels
         self.configs = tuple(exchange.part.config for exchange in exchanges)

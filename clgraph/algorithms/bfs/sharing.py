@@ -1,4 +1,4 @@
-"""What a search takes whose wide levels several devices share, each of which has the whole graph."""
+"""What a search takes of which several devices, each with the whole graph, share wide levels."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Sharing:
         simple = config.balance.scope != "grid" and not config.hub_bins
         if not (queued and persistent and simple and isinstance(config.pull, ByEdges)):
             raise InvalidArgumentError(
-                "copies of a graph are searched with a queue of vertices and a bitmap, by one launch "
+                "copies of a graph are searched with a queue of vertices and a bitmap, by a launch "
                 "whose levels may pull; leave the configuration or partition='copies' out."
             )
 

@@ -19,7 +19,17 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PARTITIONS", "RANGE_GRAIN", "Blocks", "Copies", "Grid", "Hubs", "Ownership", "Rows", "Turns"]
+__all__ = [
+    "PARTITIONS",
+    "RANGE_GRAIN",
+    "Blocks",
+    "Copies",
+    "Grid",
+    "Hubs",
+    "Ownership",
+    "Rows",
+    "Turns",
+]
 
 RANGE_GRAIN = 64  # vertices; a range is whole words of a bitmap on every device
 MANY_RANKS = 16  # from which a grid's fewer partners pay

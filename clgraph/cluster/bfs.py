@@ -11,9 +11,10 @@ from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.candidates import CandidateExchange
 from clgraph.cluster.config import PartitionPlan
-from clgraph.cluster.copies import CopyExchange
+from clgraph.cluster.copies import CopyExchange, Gathered
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.mailboxes import MailboxExchange
+from clgraph.cluster.parts.numbering import numbering_of
 from clgraph.cluster.parts.partition import PARTITIONS, Blocks, Copies, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
@@ -189,8 +190,13 @@ class BFS(StaysHere):
             graph, facts = slices.graph, facts_of(slices.graph)
             parts: Blocks = Copies(facts.n, self.comm.size)
             shares = [whole_share(graph, facts, parts, rank, back=True) for rank in self.comm.ranks]
+            numbering = numbering_of(graph, self.comm.size)
+            found = Gathered(graph.n, numbering)
             exchanges = [
-                CopyExchange(graph, share, device, wanted, predecessors=self.with_predecessors)
+                CopyExchange(
+                    *(graph, numbering, found, share, device, wanted),
+                    predecessors=self.with_predecessors,
+                )
                 for share, device in zip(shares, self.comm.devices, strict=True)
             ]
         self.facts, self.partition, self._shares = facts, parts, shares

@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.bfs.sharing import MOST_SHARED, Sharing
-from clgraph.cluster.parts.partition import Ownership
+from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
 
@@ -18,50 +18,48 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.cluster.parts.numbering import Numbering
+    from clgraph.cluster.parts.partition import Ownership
     from clgraph.cluster.parts.share import Share
     from clgraph.cluster.result import Levels
-    from clgraph.device import Allocation, Device
+    from clgraph.device import Device
     from clgraph.engine.driver import Driver, Started
     from clgraph.graph import Graph
 
-__all__ = ["CopyExchange", "CopyPart"]
+__all__ = ["CopyExchange", "CopyPart", "Gathered"]
 
 DIRECTIONS = ("end", "push", "push", "pull", "push")
 SHARED = 1 << 8
 
 
-class OwnPart:
-    """The owned vertices' part of an array of all.
+class SharedBFS(BFS):
+    """A search on one of several devices that share its wide levels; `run` is not for it.
 
     Parameters
     ----------
-    whole : Allocation
-        Of all vertices.
-    owned : Ownership
-        A range.
+    begins : sequence of int
+        First vertex of each device, and how many vertices there are.
+    rank : int
+        Which of these it is.
+    *of, **options
+        As for `BFS`.
     """
 
-    def __init__(self, whole: Allocation, owned: Ownership) -> None:
-        self._whole, self._owned = whole, owned
-        self.count = owned.count
-
-    def read(self) -> NDArray[Any]:
-        """Copy it to the host."""
-        return self._whole.read(self._owned.count, begin=self._owned.first)
-
-
-class SharedBFS(BFS):
-    """A search on one of several devices that share its wide levels; `run` is not for it."""
-
-    def __init__(self, sharing: Sharing, *of: Any, **options: Any) -> None:
-        self._sharing: Sharing = sharing
+    def __init__(self, begins: Sequence[int], rank: int, *of: Any, **options: Any) -> None:
+        self._sharing: Sharing = Sharing(begins, rank)
+        self._own = begins[rank], begins[rank + 1]
         super().__init__(*of, memory="device", **options)
-        self.buffers = self._pool.take()
+        self._buffers = self._pool.take()
 
     @property
     def driver(self) -> Driver:
         """What launches its kernel."""
         return self._stages
+
+    @property
+    def sharing(self) -> Sharing:
+        """Its part in levels that are shared."""
+        return self._sharing
 
     def link(self, addresses: Sequence[int]) -> None:
         """Say where the mailboxes of all are."""
@@ -73,9 +71,92 @@ class SharedBFS(BFS):
             "source": np.uint32(source),
             "max_level": np.uint32(limit),
             "first_stamp": np.uint32(stamp),
-            **self.buffers.arguments,
+            **self._buffers.arguments,
         }
         return self._stages.start(given)
+
+    def own(self, name: str) -> NDArray[np.int32]:
+        """Read what the last search wrote of its own vertices: distances or predecessors."""
+        first, past = self._own
+        found: NDArray[np.int32] = self._buffers.arguments[name].read(past - first, begin=first)
+        return found
+
+    def noted(self, depth: int) -> NDArray[np.uint32]:
+        """Read what it noted of levels, and of the end behind them, as far as there is room."""
+        levels = self._buffers.levels
+        return levels.read(4 * min(depth + 2, levels.count // 4)).reshape(-1, 4)
+
+
+class Gathered:
+    """What the devices found together, by vertices; put together when it is first read.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    numbering : Numbering, optional
+        What devices call them.
+
+    Attributes
+    ----------
+    plans : list of SharedBFS
+        Those of all ranks.
+    """
+
+    def __init__(self, n: int, numbering: Numbering | None) -> None:
+        self._n, self._numbering = n, numbering
+        self.plans: list[SharedBFS] = []
+        self._read: dict[str, NDArray[np.int32]] = {}
+        self._lone: int | None = None
+
+    def begin(self, source: int) -> int | None:
+        """Forget the last search; give the number of a source, None if it has no edges."""
+        self._read, self._lone = {}, None
+        if self._numbering is None:
+            return source
+        number = self._numbering.number(source)
+        self._lone = source if number is None else None
+        return number
+
+    def array(self, name: str) -> NDArray[np.int32]:
+        """Give distances or predecessors, int32 [n]."""
+        if name not in self._read:
+            self._read[name] = self._put_together(name)
+        return self._read[name]
+
+    def _put_together(self, name: str) -> NDArray[np.int32]:
+        if self._lone is not None:
+            whole = np.full(self._n, UNREACHED, np.int32)
+            whole[self._lone] = 0 if name == "distances" else self._lone
+            return whole
+        found = np.concatenate([plan.own(name) for plan in self.plans])
+        if self._numbering is None:
+            return found
+        if name != "distances":
+            found = np.where(found < 0, found, self._numbering.order[found].astype(np.int32))
+        return self._numbering.named(found, UNREACHED)
+
+
+class OwnPart:
+    """A rank's part of what was found.
+
+    Parameters
+    ----------
+    found : Gathered
+        What all found.
+    name : str
+        Of the array; empty for none.
+    owned : Ownership
+        Which vertices.
+    """
+
+    def __init__(self, found: Gathered, name: str, owned: Ownership) -> None:
+        self._found, self._name, self._owned = found, name, owned
+        self.count = owned.count if name else 0
+
+    def read(self) -> NDArray[np.int32]:
+        """Give it."""
+        return self._found.array(self._name)[self._owned.vertices]
 
 
 class CopyPart:
@@ -83,17 +164,15 @@ class CopyPart:
 
     WHOLE_TREE = False
 
-    def __init__(self, share: Share, plan: SharedBFS) -> None:
+    def __init__(self, share: Share, plan: SharedBFS, found: Gathered) -> None:
         self.plan, self.device, self.config = plan, plan.device, plan.config
         self.rank, self.owned, self.rows = share.rank, share.owned, share.rows
         self.owners = share.partition.shares
         self.degrees = np.diff(share.indptr)
-        self.distances = OwnPart(plan.buffers.distances, self.owned)
+        self.distances = OwnPart(found, "distances", self.owned)
         self.row_distances = self.distances
-        tree, none = plan.buffers.predecessors, Ownership(0, 1, 0)
-        self.predecessors = (
-            OwnPart(plan.buffers.distances, none) if tree is None else OwnPart(tree, self.owned)
-        )
+        tree = "predecessors" if plan.with_predecessors else ""
+        self.predecessors = OwnPart(found, tree, self.owned)
         self.kernels = plan.driver.kernels
 
 
@@ -104,8 +183,18 @@ class CopyExchange:
     ----------
     graph : Graph
         The whole.
-    share, partition_plan, device, config, comm, predecessors
-        As for `BitExchange`.
+    numbering : Numbering, optional
+        Under which numbers devices have it.
+    found : Gathered
+        What all ranks of the plan find.
+    share : Share
+        Of which vertices this rank has results.
+    device : Device
+        Where.
+    wanted : BFSConfig
+        As for `BFS`.
+    predecessors : bool
+        Whether a tree is labelled.
 
     Attributes
     ----------
@@ -118,30 +207,43 @@ class CopyExchange:
     NAME = "bits"
 
     def __init__(
-        self, graph: Graph, share: Share, device: Device, wanted: Any, *, predecessors: bool
+        self,
+        graph: Graph,
+        numbering: Numbering | None,
+        found: Gathered,
+        share: Share,
+        device: Device,
+        wanted: Any,
+        *,
+        predecessors: bool,
     ) -> None:
         begins = [*(owned.first for owned in share.partition.shares), graph.n]
-        self._sharing = Sharing(begins, share.rank)
+        if numbering:
+            begins, graph = numbering.begins, numbering.place(device)
         self._ranks = share.partition.ranks
-        plan = SharedBFS(self._sharing, graph, predecessors, wanted, device)
-        self.part = CopyPart(share, plan)
+        plan = SharedBFS(begins, share.rank, graph, predecessors, wanted, device)
+        found.plans.append(plan)
+        self.part, self._found = CopyPart(share, plan, found), found
         self._stamp = 1
         self.stepped = False
 
     def prepare(self) -> Generator[Any, Any, None]:
         """Learn where the others' mailboxes are."""
-        addresses = yield AllGather.of(self._sharing.address)
+        addresses = yield AllGather.of(self.part.plan.sharing.address)
         self.part.plan.link(addresses[:, 0].tolist())
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
         plan, driver = self.part.plan, self.part.plan.driver
+        number = self._found.begin(source)
         stamps = yield AllGather.of(self._stamp)
         self._stamp = int(stamps.max())
         begun = time.perf_counter()
+        if number is None:
+            return [Level(1)], 0, time.perf_counter() - begun
         stamp, self._stamp = self._stamp, self._stamp + MOST_SHARED
         try:
-            started = plan.start(source, limit, stamp % 2**32)
+            started = plan.start(number, limit, stamp % 2**32)
             yield AllGather.of(0)  # all are launched before any is waited for
             outcome = driver.finish(started)
             self.stepped = outcome.mode == "stepped"
@@ -150,9 +252,7 @@ class CopyExchange:
             plan.device.queue.finish()  # its waits are bounded; it reads the mailboxes of others
             raise
         seconds = time.perf_counter() - begun
-        rows = min(outcome.depth + 2, plan.buffers.levels.count // 4)
-        raw = plan.buffers.levels.read(4 * rows).reshape(-1, 4)[: outcome.depth + 2]
-        levels = self._levels(raw, outcome.depth, seconds)
+        levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
         if len(levels) <= outcome.depth:
             yield from self._counted(levels, outcome.depth)
         return levels, int(launched.sum()), seconds
@@ -166,7 +266,7 @@ class CopyExchange:
         for (vertices, _, mode, _), us in zip(raw[: depth + 1].tolist(), spent, strict=False):
             level = Level(vertices, DIRECTIONS[mode % SHARED], float(us))
             if mode >= SHARED:
-                level.sent_bytes = (self._ranks - 1) * self._sharing.level_bytes
+                level.sent_bytes = (self._ranks - 1) * self.part.plan.sharing.level_bytes
                 level.rounds = 1
             levels.append(level)
         return levels

@@ -41,13 +41,16 @@ SEARCHES = """
     tailed = cg.from_edges(np.concatenate([src, tail[:-1]]), np.concatenate([dst, tail[1:]]),
                            symmetrize=True)
     graphs = (cg.generate.kron(11, seed=2), tailed, cg.generate.rmat(10, seed=3), SHAPES["star"],
-              cg.from_edges([0], [1], n=70), cg.generate.grid2d(4, 9))
+              cg.from_edges([0], [1], n=70), cg.from_edges([3], [4], n=300, symmetrize=True),
+              cg.generate.grid2d(4, 9))
     directions = set()
     for graph in graphs:
         plan = copies(graph, parts, spec, predecessors=True)
         assert plan.partition.name == "copies"
         one = cg.BFS(graph, device=spec)
-        room = -(-graph.n // plan.parts[0].config.word_bits) * plan.parts[0].config.word_bits // 8
+        bits = plan.parts[0].config.word_bits
+        held = graph.n if graph.directed else np.count_nonzero(graph.degrees)
+        room = -(-held // bits) * bits // 8
         for source in {{0, int(np.argmax(graph.degrees)), graph.n - 1}}:
             result = plan.run(source, verify=True)
             check_search(graph, source, result)
@@ -81,7 +84,7 @@ IN_VAIN = """
         part.plan.link([nobody.ctypes.data] * 2)
     check_search(graph, 1, plan.run(1, verify=True))
     assert stepped(plan) == [True, True]
-    addresses = [exchange._sharing.address for exchange in plan._exchanges]
+    addresses = [exchange.part.plan.sharing.address for exchange in plan._exchanges]
     for part in plan.parts:
         part.plan.link(addresses)
 """

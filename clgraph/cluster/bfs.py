@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.candidates import CandidateExchange
-from clgraph.cluster.config import PartitionPlan
+from clgraph.cluster.config import PartitionPlan, pays_in_bits
 from clgraph.cluster.copies import CopyExchange, Gathered
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.mailboxes import MailboxExchange
@@ -26,7 +26,7 @@ from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,7 +176,7 @@ class BFS(StaysHere):
         run(self.comm, [exchange.prepare() for exchange in self._exchanges])
 
     def _in_copies(self, slices: Slices, wanted: BFSConfig, partition: str | None) -> bool:
-        """Hold the whole graph on every device, if that is asked for."""
+        """Hold the whole graph on every device, if that is asked for, or pays and fits."""
         with self.comm.agreeing():
             asked = partition == Copies.name
             meet = self.comm.meets and isinstance(slices, GraphSlices)
@@ -185,20 +185,28 @@ class BFS(StaysHere):
                     "partition='copies' is for a graph that this process holds, and two to eight "
                     "devices that meet in mailboxes; choose 'block'."
                 )
-            if not asked or not isinstance(slices, GraphSlices) or not slices.graph.n:
+            if not isinstance(slices, GraphSlices) or not slices.graph.n:
                 return False
             graph, facts = slices.graph, facts_of(slices.graph)
+            chosen_here = meet and partition is None and wanted == BFSConfig()
+            if not asked and not (chosen_here and pays_in_bits(facts)):
+                return False
             parts: Blocks = Copies(facts.n, self.comm.size)
             shares = [whole_share(graph, facts, parts, rank, back=True) for rank in self.comm.ranks]
             numbering = numbering_of(graph, self.comm.size)
             found = Gathered(graph.n, numbering)
-            exchanges = [
-                CopyExchange(
-                    *(graph, numbering, found, share, device, wanted),
-                    predecessors=self.with_predecessors,
-                )
-                for share, device in zip(shares, self.comm.devices, strict=True)
-            ]
+            try:
+                exchanges = [
+                    CopyExchange(
+                        *(graph, numbering, found, share, device, wanted),
+                        predecessors=self.with_predecessors,
+                    )
+                    for share, device in zip(shares, self.comm.devices, strict=True)
+                ]
+            except (DeviceMemoryError, InvalidArgumentError):
+                if asked:
+                    raise
+                return False
         self.facts, self.partition, self._shares = facts, parts, shares
         self._labels = graph.labels
         self.configs = tuple(exchange.part.config for exchange in exchanges)

@@ -3,8 +3,15 @@
 As in test_mailboxes.py kernels of two queues must run at once, for which PoCL has threads enough.
 """
 
+import itertools
+
+import numpy as np
 import pytest
 from runtimes import run_under_pocl_threads
+
+import clgraph as cg
+from clgraph.cluster.parts.numbering import Numbering
+from clgraph.cluster.parts.partition import RANGE_GRAIN
 
 COMMON = """
     import sys
@@ -165,3 +172,24 @@ def test_a_search_after_an_interrupted_one():
 def test_what_cannot_be_shared_is_refused():
     """With a sentence that says what can."""
     run(REFUSED)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("scale", [4, 7, 9])
+def test_numbers_are_dealt(ranks, scale):
+    """Each vertex with edges has one; ranks begin at grains, have as many hubs, and hubs first."""
+    graph = cg.generate.kron(scale, seed=2)
+    numbering = Numbering(graph, ranks)
+    held = np.flatnonzero(graph.degrees)
+    np.testing.assert_array_equal(np.sort(numbering.order), held)
+    np.testing.assert_array_equal(numbering.numbers[numbering.order], np.arange(held.size))
+    assert numbering.number(int(held[0])) is not None
+    assert all(numbering.number(int(lone)) is None for lone in np.flatnonzero(graph.degrees == 0))
+    begins = numbering.begins
+    assert begins[0] == 0
+    assert begins[-1] == held.size
+    assert not any(begin % RANGE_GRAIN for begin in begins[:-1] if begin < held.size)
+    for begin, end in itertools.pairwise(begins):
+        assert (np.diff(graph.degrees[numbering.order[begin:end]].astype(int)) <= 0).all()
+    sizes = np.diff(begins)
+    assert sizes.max() - sizes.min() <= 2 * RANGE_GRAIN

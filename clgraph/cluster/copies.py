@@ -73,7 +73,9 @@ class SharedBFS(BFS):
             "first_stamp": np.uint32(stamp),
             **self._buffers.arguments,
         }
-        return self._stages.start(given)
+        started = self._stages.start(given)
+        self.device.queue.flush()  # others wait for it, and whoever waits flushes its own queue
+        return started
 
     def own(self, name: str) -> NDArray[np.int32]:
         """Read what the last search wrote of its own vertices: distances or predecessors."""

@@ -95,9 +95,11 @@ class BFS(StaysHere):
         ``"status"`` one bit a vertex and level, any other (``"merrill-..."``)
         the vertices that they found, to those who own them; default "auto" chooses by the graph.
         What says how one device runs its levels has no effect: they are launched one by one.
-    partition : {"block", "cyclic", "2d", "1.5d"}, optional
+    partition : {"block", "cyclic", "2d", "1.5d", "copies"}, optional
         Who has which vertices and edges; default is chosen by the graph. Bits need "block", the
-        others are for candidates.
+        others are for candidates. With "copies" every device has the whole graph, and wide levels
+        are shared; for devices of one process that meet in mailboxes, where it is the default if
+        that fits.
 
     Attributes
     ----------

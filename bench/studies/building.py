@@ -136,6 +136,11 @@ def divided(graph: Graph, preset: str, device: Device) -> object:
         ranks = Together([device, device])
         ranks.runs_on = True
         return cg.cluster.BFS(graph, ranks, predecessors=True, partition="block")
+    if preset == "copies":
+        devices = [device, device]
+        return cg.DividedBFS(
+            graph, devices, predecessors=True, partition="copies", transfers="mailboxes"
+        )
     candidates = preset == "candidates"
     config = cg.BFSConfig(frontier=VertexQueue(visited="mask") if candidates else "status")
     if preset == "likely":

@@ -114,7 +114,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm(
         "bfs-divided",
-        ("candidates", "bits", "alone", "mailboxes", "likely", "paths"),
+        ("candidates", "bits", "alone", "mailboxes", "likely", "copies", "paths"),
         building.divided,
         ("kron",),
     ),

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.candidates import CandidateExchange
-from clgraph.cluster.config import PartitionPlan
+from clgraph.cluster.config import PartitionPlan, pays_in_bits
+from clgraph.cluster.copies import CopyExchange, Gathered
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.mailboxes import MailboxExchange
-from clgraph.cluster.parts.partition import PARTITIONS, chosen, made
+from clgraph.cluster.parts.numbering import numbering_of
+from clgraph.cluster.parts.partition import PARTITIONS, Blocks, Copies, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranks.comm import Communicator, Program, run
@@ -24,7 +26,7 @@ from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,9 +95,11 @@ class BFS(StaysHere):
         ``"status"`` one bit a vertex and level, any other (``"merrill-..."``)
         the vertices that they found, to those who own them; default "auto" chooses by the graph.
         What says how one device runs its levels has no effect: they are launched one by one.
-    partition : {"block", "cyclic", "2d", "1.5d"}, optional
+    partition : {"block", "cyclic", "2d", "1.5d", "copies"}, optional
         Who has which vertices and edges; default is chosen by the graph. Bits need "block", the
-        others are for candidates.
+        others are for candidates. With "copies" every device has the whole graph, and wide levels
+        are shared; for devices of one process that meet in mailboxes, where it is the default if
+        that fits.
 
     Attributes
     ----------
@@ -156,9 +160,9 @@ class BFS(StaysHere):
         with self.comm.agreeing():
             slices = slices_of(graph)
             wanted = BFSConfig.of(config)
-            if partition is not None and partition not in PARTITIONS:
+            if partition not in {None, Copies.name, *PARTITIONS}:
                 raise InvalidArgumentError(
-                    f"partition={partition!r} is not one of {', '.join(PARTITIONS)}."
+                    f"partition={partition!r} is not one of {', '.join(PARTITIONS)}, {Copies.name}."
                 )
         self.comm.check_alike(
             {
@@ -168,6 +172,51 @@ class BFS(StaysHere):
                 "partition": partition,
             }
         )
+
+        if not self._in_copies(slices, wanted, partition):
+            self._in_parts(slices, wanted, "block" if partition == Copies.name else partition)
+        run(self.comm, [exchange.prepare() for exchange in self._exchanges])
+
+    def _in_copies(self, slices: Slices, wanted: BFSConfig, partition: str | None) -> bool:
+        """Hold the whole graph on every device, if that is asked for, or pays and fits."""
+        with self.comm.agreeing():
+            asked = partition == Copies.name
+            meet = self.comm.meets and isinstance(slices, GraphSlices)
+            if asked and not meet:
+                raise InvalidArgumentError(
+                    "partition='copies' is for a graph that this process holds, and two to eight "
+                    "devices that meet in mailboxes; choose 'block'."
+                )
+            if not isinstance(slices, GraphSlices) or not slices.graph.n:
+                return False
+            graph, facts = slices.graph, facts_of(slices.graph)
+            chosen_here = meet and partition is None and wanted == BFSConfig()
+            if not asked and not (chosen_here and pays_in_bits(facts)):
+                return False
+            parts: Blocks = Copies(facts.n, self.comm.size)
+            shares = [whole_share(graph, facts, parts, rank, back=True) for rank in self.comm.ranks]
+            numbering = numbering_of(graph, self.comm.size)
+            found = Gathered(graph.n, numbering)
+            try:
+                exchanges = [
+                    CopyExchange(
+                        *(graph, numbering, found, share, device, wanted),
+                        predecessors=self.with_predecessors,
+                    )
+                    for share, device in zip(shares, self.comm.devices, strict=True)
+                ]
+            except (DeviceMemoryError, InvalidArgumentError):
+                if asked:
+                    raise
+                return False
+        self.facts, self.partition, self._shares = facts, parts, shares
+        self._labels = graph.labels
+        self.configs = tuple(exchange.part.config for exchange in exchanges)
+        self._exchanges: list[Any] = exchanges
+        return True
+
+    def _in_parts(self, slices: Slices, wanted: BFSConfig, partition: str | None) -> None:
+        """Hold a part of the graph on every device."""
 
         def bits(facts: Facts) -> bool:
             return self._partition_plan(facts, wanted, partition).exchange == "bits"
@@ -195,7 +244,7 @@ class BFS(StaysHere):
                 )
             if partition_plan.exchange == "bits":
                 kind = MailboxExchange if self.comm.meets else BitExchange
-            self._exchanges: list[BitExchange | CandidateExchange] = [
+            self._exchanges = [
                 kind(
                     *(share, partition_plan, device, config_),
                     comm=self.comm,
@@ -206,7 +255,6 @@ class BFS(StaysHere):
                 )
             ]
             self._shares = shares
-        run(self.comm, [exchange.prepare() for exchange in self._exchanges])
 
     @staticmethod
     def _partition_plan(facts: Facts, wanted: BFSConfig, partition: str | None) -> PartitionPlan:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
-__all__ = ["Found", "PartitionPlan"]
+__all__ = ["Found", "PartitionPlan", "pays_in_bits"]
 
 # Pulling is what bits are for: it pays where a level reaches much of the graph.
 BITS_DEGREE = 8.0
@@ -84,7 +84,7 @@ class PartitionPlan:
         status = isinstance(frontier, StatusArray)
         _check_status(frontier)
         says = wanted.frontier or wanted.pull or wanted.rules == "helix"
-        bits = status or (not says and facts.mean_degree >= BITS_DEGREE)
+        bits = status or (not says and pays_in_bits(facts))
         visited = (None if status else frontier.visited) or (
             "mask" if frontier.filtered else "bitmap"
         )
@@ -189,6 +189,11 @@ class PartitionPlan:
         if self.gamma is not None:
             return self.hubs > 0 and 100 * found.hubs > self.gamma * self.hubs
         return rule.reads_fewer(PUSH_COST * found.edges, facts.m - found.explored, facts.n)
+
+
+def pays_in_bits(facts: Facts) -> bool:
+    """Whether the vertices of a graph have so many edges that bits of all are sent for less."""
+    return facts.mean_degree >= BITS_DEGREE
 
 
 def _check_status(frontier: Frontier) -> None:

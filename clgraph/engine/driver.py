@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
+
+    # Arguments, and what was asked for behind the launch.
+    Started: TypeAlias = tuple[list[Argument], Any]
 
 __all__ = ["Driver", "Outcome"]
 
@@ -79,7 +82,7 @@ class Outcome:
     def __init__(
         self,
         mode: str,
-        events: tuple[cl.Event, cl.Event],
+        events: tuple[Any, Any],
         launches: int,
         groups: int,
         words: memoryview[int],
@@ -106,13 +109,15 @@ class Outcome:
 
     @property
     def events(self) -> tuple[cl.Event, cl.Event]:
-        """Of the first launch and of the last."""
+        """Of the first launch and of the last; None for one that was started apart."""
         return self._events
 
     @cached_property
     def kernel_ms(self) -> float:
         """Device time from the first launch's start to the last one's end, in milliseconds."""
         first, last = self._events
+        if first is None or last is None:
+            return float("nan")
         wait(last)  # what it wrote may have been there before its end
         return float(last.profile.end - first.profile.start) / 1e6
 
@@ -165,7 +170,7 @@ class Driver:
         fused = config.kernels == "fused"
         together = [tuple(stages)] if fused else [(stage,) for stage in stages]
         programs = [load(device, file, arguments=table.rows, **render(names)) for names in together]
-        kernels = [program.kernel(entry) for program in programs]
+        kernels = [program.kernel(entry, device) for program in programs]
         self.table = table
         self.program = programs[0]
         self.places = {name: place for place, names in enumerate(together) for name in names}
@@ -217,6 +222,11 @@ class Driver:
         self._number = len(table.rows) + 1  # where that of a launch is among the arguments
 
     @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """What is launched."""
+        return tuple(self._kernels)
+
+    @property
     def resident(self) -> int:
         """Work-groups of the kernel that the device runs at once."""
         return self._resident
@@ -256,10 +266,7 @@ class Driver:
         ClgraphError
             If the driver reports a failure.
         """
-        args = self.table.bind(given)
-        args += self._own
-        if self._number not in self.table.changing:
-            self.table.change((self._number, self._number + 1))
+        args = self._bound(given)
         self._begin()
         watching = observer()
         cores = None if watching else self._cores  # who watches sees all groups
@@ -275,14 +282,7 @@ class Driver:
                 if cores:
                     cores.saw(outcome)
                 return outcome
-            log.warning(
-                "%s on %s: a work-group waited in vain for another of %d (%d are resident at once);"
-                " running stepped instead",
-                self._kernel.name,
-                self._device.name,
-                self.groups,
-                self._resident,
-            )
+            self._warn()
             if watching is not None:
                 watching.gave_up(self._kernel)
             if restart is not None:
@@ -291,6 +291,54 @@ class Driver:
         if watching is not None:
             watching.stepping(self._kernels)
         return self._stepped(args, order, between, beside)
+
+    def start(self, given: Mapping[str, Argument]) -> Started:
+        """Launch persistently what `run` would, and do not wait: `finish` does.
+
+        Parameters
+        ----------
+        given : dict
+            Arguments of this run, by name.
+        """
+        args = self._bound(given)
+        self._begin()
+        self._take(self.groups)
+        self._launch(args, 0, self._persistent_flags, seen=False)
+        return args, self._mirror.ask()
+
+    def finish(self, started: Started) -> Outcome:
+        """Wait for what was started, and go on with it as `run` does.
+
+        Raises
+        ------
+        As `run` does.
+        """
+        args, asked = started
+        self._mirror.came(asked)
+        outcome = self._persistent(args, None, None, launched=True)
+        if outcome is not None:
+            return outcome
+        self._warn()
+        self._begin()
+        return self._stepped(args, (), None, None)
+
+    def _bound(self, given: Mapping[str, Argument]) -> list[Argument]:
+        args = self.table.bind(given)
+        args += self._own
+        if self._number not in self.table.changing:
+            self.table.change((self._number, self._number + 1))
+        return args
+
+    def _warn(self) -> None:
+        """Say that a persistent launch gave up."""
+        log.warning(
+            "%s on %s: a work-group waited in vain for another of %d (%d are resident at once);"
+            " running stepped instead",
+            self._kernel.name,
+            self._device.name,
+            self.groups,
+            self._resident,
+        )
 
     def _take(self, groups: int) -> None:
         """Launch so many groups from now on, of which a single one knows that it is."""
@@ -302,11 +350,15 @@ class Driver:
         args: list[Argument],
         between: Callable[[], object] | None,
         beside: Mirror | None,
+        *,
+        launched: bool = False,
     ) -> Outcome | None:
+        """Launch until the search is done, from a first launch on that has ended."""
         flags, launches, words = self._persistent_flags, 1, self._words
-        first = last = self._launch(args, 0, flags)
-        while True:
+        first = last = None if launched else self._launch(args, 0, flags)
+        if not launched:
             self._mirror.refresh(beside)
+        while True:
             if words[_ABORTED]:
                 return None
             status = words[_STATUS]
@@ -320,6 +372,7 @@ class Driver:
                 between()
             last = self._launch(args, launches, flags)
             launches += 1
+            self._mirror.refresh(beside)
 
     def _stepped(
         self,
@@ -346,13 +399,21 @@ class Driver:
                 between()
 
     def _launch(
-        self, args: list[Argument], launch: int, flags: np.uint32, kernel: Kernel | None = None
-    ) -> cl.Event:
+        self,
+        args: list[Argument],
+        launch: int,
+        flags: np.uint32,
+        kernel: Kernel | None = None,
+        *,
+        seen: bool = True,
+    ) -> Any:
         number = self._number
         args[number] = np.uint32(launch) if launch else self._first
         args[number + 1] = flags
         table, (items, size) = self.table, self._sizes
-        return (kernel or self._kernel).launch_bound(items, size, args, table.changing, table.stamp)
+        return (kernel or self._kernel).launch_bound(
+            items, size, args, table.changing, table.stamp, seen=seen
+        )
 
     def _begin(self) -> None:
         """Write the initial state, unless the search before ended where it is just that."""
@@ -367,7 +428,7 @@ class Driver:
             "doctor`."
         )
 
-    def _outcome(self, mode: str, events: tuple[cl.Event, cl.Event], launches: int) -> Outcome:
+    def _outcome(self, mode: str, events: tuple[Any, Any], launches: int) -> Outcome:
         if self._words[_OVERFLOWED]:
             raise QueueOverflowError(
                 f"{self._kernel.name} found more than its queues of "

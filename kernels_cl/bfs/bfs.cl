@@ -7,6 +7,7 @@
 <%namespace name="candidates" file="/frontier/edges.mako"/>
 <%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="small" file="/bfs/small_frontiers.mako"/>
+<%namespace name="sharing" file="/bfs/copies/levels.mako"/>\
 <%namespace name="form" file="${'/bfs/' + {'vertex': 'vertex_queue', 'status': 'status_array'}.get(context['config'].frontier.name, 'edge_queue') + '.mako'}"/>
 // Breadth-first search: hop distances and optionally one shortest-path tree from a source.
 // How a level finds the next one, and what its frontier looks like, is in the files of bfs/.
@@ -34,6 +35,9 @@ ${bins.declarations()}
 ${stage.constants(counters)}\
 % endif
 ${stage.constants(stage_numbers, "u")}\
+% if copies:
+${sharing.declarations()}
+% endif
 
 ${group.kernel()} bfs(
 ${signature.parameters()}\

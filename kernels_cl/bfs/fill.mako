@@ -14,6 +14,10 @@
         % endif
         <%tiles:each_tile count="n" size="${config.fill_tile}">
             for (uint v = tile_begin + lane_id(); v < tile_end; v += LANES) {
+                % if copies:
+                // The others have the rest of the results.
+                if (v - (own_word << WORD_SHIFT) >= own_words << WORD_SHIFT) continue;
+                % endif
                 ## A candidate is labelled when it is contracted, the source like any other.
                 ${"VISIT(v, v == source ? 0u : 255u);" if config.frontier.name == "status" and config.frontier.bits == 8 else ""}
                 % if config.frontier.name != "status" or config.frontier.bits == 32:

@@ -16,6 +16,7 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
+<%namespace name="sharing" file="/bfs/copies/levels.mako"/>
 
 ## What follows once the frontier at distance s.level is known: `found` vertices in its queue (or in
 ## the bitmap, if `pulled`; in both, if also `listed`, where that is an expression), `hubs` beside it, `edges` out of
@@ -71,6 +72,9 @@
               : ${only_in_bitmap} ? GATHER
     % endif
               : ${expansion()};
+    % if copies:
+    ${sharing.share(s, edges)}
+    % endif
     ${s}.length = ${found};
     ${s}.hubs = ${hubs};
     % if config.distribution == "static":
@@ -100,7 +104,7 @@ if (${s}.mode == ARRANGE) state[LEVEL_CHUNK] = ${chunks.decided("edges", f"((ulo
 
 <%def name="record(s)">
 if (${s}.level - 1 < level_capacity)
-    levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, ${"0u" if config.exact else "(uint)edges"}, ${s}.mode, device_clock_ns());
+    levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, ${"0u" if config.exact else "(uint)edges"}, ${s}.mode${f" | {s}.share << 8" if copies else ""}, device_clock_ns());
 </%def>
 
 ## A launch ends at a stage boundary: because the search is done, because its budget is spent or

@@ -7,7 +7,8 @@
 ##                   the graph
 ## Barriers          none
 
-<%def name="declarations()">
+## Words of mailboxes, and how they are got at.
+<%def name="places()">
 % if config.word_bits == 64:
 #define LOAD_WORD_SYSTEM(p) load_system_ulong(p)
 % else:
@@ -19,6 +20,10 @@
 #define BOX(address) ((volatile __global uint *)(address))
 #define BOX_BITS(address) ((volatile __global word_t *)(BOX(address) + BOX_FOUND))
 #define BOX_LIST(address) (BOX(address) + BOX_FOUND)
+</%def>
+
+<%def name="declarations()">
+${places()}
 
 // Whether a word of another's mailbox came to be what it is waited for.
 static int box_wait(volatile __global uint *word, const uint wanted, const uint spin_limit) {

@@ -91,7 +91,7 @@
         if (lid == 0) {
             ${level.record("now")}
         }
-        going = now.mode == ${level.expansion()} && now.hubs == 0 && now.length <= ${config.limits.single_group_capacity}u &&
+        going = now.mode == ${level.expansion()} && now.hubs == 0${" && !now.share" if copies else ""} && now.length <= ${config.limits.single_group_capacity}u &&
                 edges <= ${config.limits.single_group_edges}u && work <= budget;
         % if config.balance.scope == "grid":
         if (lid == 0 && !going) {

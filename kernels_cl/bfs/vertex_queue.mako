@@ -31,6 +31,7 @@
 <%namespace name="fill" file="/bfs/fill.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
+<%namespace name="sharing" file="/bfs/copies/levels.mako"/>
 
 <%def name="setup()">
 ${queue.setup()}
@@ -40,6 +41,9 @@ ${single.setup()}
 ${group_frontier.setup()}
 % endif
 ${pushing.setup()}
+% if copies:
+${sharing.setup()}
+% endif
 </%def>
 
 <%def name="work()">
@@ -57,13 +61,18 @@ ${pushing.setup()}
     ${pushing.stage()}
     % if "pull" in stages:
     if (now.mode == PULL) {
+        % if copies:
+        ${sharing.pulled_part()}
+        % else:
         __global const word_t *const from_visited = the_visited;
         __global word_t *const to_visited = other_visited;
+        % endif
         uint found_count = 0;
-        <%pull:each_unvisited words="words" lists="${'now.inverts' if lists_pulled else None}">
-        <%def name="accept(u)">((from_visited[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
+        <%pull:each_unvisited words="${'part_words' if copies else 'words'}" lists="${'now.inverts' if lists_pulled else None}">
+        <%def name="accept(u)">((${"the_visited" if copies else "from_visited"}[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
+        <%def name="stored(w)">${sharing.put(w) if copies else ""}</%def>
         <%def name="found(v, u)">
-            ${visiting.reach(v, u)}
+            ${visiting.reach(v + (" + first_vertex" if copies else ""), u)}
         </%def>
         <%def name="listed(active, v)">
             offset_t row = 0;
@@ -95,6 +104,9 @@ ${pushing.setup()}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
+    % if copies:
+    ${sharing.exchange()}
+    % endif
     % if "arrange" in stages:
     if (now.mode == ARRANGE) {
         ${arrange.entries("queue_from", "now.length")}
@@ -121,11 +133,14 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
 ## that found little reads nothing here: how many edges lie ahead matters only where they could be
 ## enough for a pull, and the launch's budget is looked at now and then.
 <%def name="decide()">
-    const int weigh = ${"1 || " if config.balance.scope == "grid" or not config.exact else ""}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull.floor if config.pull else level.module.LARGE}u ||
+    const int weigh = ${"now.share || " if copies else ""}${"1 || " if config.balance.scope == "grid" or not config.exact else ""}now.mode != PUSH || (ulong)queued * max_degree > n / ${config.pull.floor if config.pull else level.module.LARGE}u ||
                       max_degree >= ${config.hub_degree or 2**32 - 1}u || (now.level & 255u) == 0${" || resident_levels" if config.group_resident else ""};
     uint found = queued, hubs = 0, reached = 0;
     ulong edges = (ulong)queued * mean_degree, explored = 0, work = 0;
     if (now.mode == FILL) {
+        % if copies:
+        state[EXCHANGES] = 0;
+        % endif
         const offset_t row = ${rows.begin("source")};
         edges = (ulong)(${rows.past("source")} - row);
         hubs = edges >= ${spread_from()}ul;
@@ -158,9 +173,16 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         ${group_frontier.clear()}
     }
     % endif
+    % if copies:
+    if (now.share) {
+        ${sharing.ended()}
+    }
+    const int counted = now.mode == TAKE || (now.mode <= PULL && !now.share);
+    % else:
     const int counted = now.mode <= PULL;   // FILL, PUSH and PULL give distances
+    % endif
     if (counted) {
-        const int pulled = now.mode == PULL;
+        const int pulled = ${sharing.pulled() if copies else "now.mode == PULL"};
         explored += edges;
         reached += found + hubs;
         work += edges + (pulled ? n : 0u);
@@ -171,6 +193,9 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         // The source alone is never worth reading a bitmap for.
         ${level.conclude("next", "pulled", "(weigh && now.mode != FILL)", "found", "hubs", "edges",
                          listed="now.inverts" if lists_pulled else None)}
+    % if copies:
+    } else if (now.share) {
+    % endif
     } else if (now.mode == MARK) {
         next.mode = PULL;
     % if config.balance.scope == "grid":
@@ -188,7 +213,7 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
     }
     work += (ulong)now.length + ${config.stage_work}u;
     ${level.finish("next")}
-    stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0 &&
+    stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0${" && !next.share" if copies else ""} &&
                   next.length <= ${config.limits.single_group_capacity}u && edges <= ${config.limits.single_group_edges}u;
     ${level.cut("next")}
     % if config.hub_bins or config.balance.scope == "grid":

@@ -6,6 +6,7 @@ from configs import bfs_config
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
+from clgraph.algorithms.bfs import sharing
 from clgraph.cluster import mailboxes
 
 pytestmark = pytest.mark.gpu
@@ -135,3 +136,31 @@ def test_numbers_of_levels_are_used_up(devices):
         check_search(graph, source, plan.run(source))
     assert plan._exchanges[0]._stamp < 5 * (mailboxes.LEVELS_A_LAUNCH + 1)
     assert not any(exchange.host_runs for exchange in plan._exchanges)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_copies_share_wide_levels(name, devices, monkeypatch):
+    """Two cards, or halves of one, each with the whole graph."""
+    monkeypatch.setattr(sharing, "SHARE_FROM", 0)
+    graph = GRAPHS[name]()
+    one = cg.BFS(graph, device=devices[0])
+    halves = len({device.cl.int_ptr for device in devices}) < 2
+    config = cg.BFSConfig(schedule=cg.schedule.Persistent(groups=one.groups // 2))
+    plan = cg.DividedBFS(
+        graph,
+        devices[:2],
+        predecessors=True,
+        config=config if halves else None,
+        partition="copies",
+        transfers="mailboxes",
+    )
+    sent = 0
+    for source in (0, int(np.argmax(graph.degrees)), graph.n - 1):
+        for _ in range(5):
+            result = plan.run(source, verify=True)
+            check_search(graph, source, result)
+            assert not any(exchange.stepped for exchange in plan._exchanges)
+            table, expected = result.stats.per_level, one.run(source).stats.per_level
+            np.testing.assert_array_equal(table["frontier"], expected["frontier"])
+            sent += int(table["sent_bytes"].sum())
+    assert sent > 0 or name not in {"kron-18", "random"}

@@ -30,6 +30,7 @@ from clgraph.verify import shortest_path_tree as verify_tree
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.bfs.sharing import Sharing
     from clgraph.algorithms.bfs.streaming import Streamed
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
@@ -83,6 +84,8 @@ class BFS(SearchPlan):
            SC 2012.
     .. [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
     """
+
+    _sharing: Sharing | None = None  # with whom wide levels are shared
 
     @asking
     def __init__(
@@ -176,6 +179,8 @@ class BFS(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
+        if self._sharing:
+            self._sharing.declare(table, self.graph.n, self.config, self.device)
         self._ready(
             table,
             self.config,
@@ -183,9 +188,12 @@ class BFS(SearchPlan):
             dtype=np.int32,
             file="bfs/bfs.cl",
             entry="bfs",
-            stages=stages_of(self.config),
+            stages=stages_of(self.config, self._sharing),
             render=lambda names: kernel_parameters(
-                self.config, names, predecessors=self.with_predecessors
+                self.config,
+                names,
+                predecessors=self.with_predecessors,
+                sharing=self._sharing,
             ),
         )
 

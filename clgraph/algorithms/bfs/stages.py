@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from clgraph.algorithms.bfs.sharing import SHARED_BITS, SHARED_STAGES, SHARED_WORDS
 from clgraph.engine.state import (
     BIN_WORDS,
     BINS_AT,
@@ -24,6 +25,7 @@ from clgraph.engine.strategies.pull import ByEdges
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clgraph.algorithms.bfs.sharing import Sharing
     from clgraph.engine.resolved import Resolved
 
 __all__ = [
@@ -67,7 +69,7 @@ SHARES = {"edges": 256, "single": 512}
 LAST_BYTE_LEVEL = 254  # one more is the byte of what is unvisited, so nothing may come after it
 
 
-def stages_of(config: Resolved) -> list[str]:
+def stages_of(config: Resolved, sharing: Sharing | None = None) -> list[str]:
     """Names of the stages that a configuration goes through, the first one first."""
     candidates = {
         "edge": ["contract_expand"],
@@ -89,6 +91,8 @@ def stages_of(config: Resolved) -> list[str]:
         stages += ["pull", "gather"]
         if frontier.visited == "labels":
             stages.append("mark")
+    if sharing:
+        stages += SHARED_STAGES
     return stages
 
 
@@ -113,7 +117,11 @@ def has_shares(config: Resolved) -> bool:
 
 
 def kernel_parameters(
-    config: Resolved, stages: Sequence[str], *, predecessors: bool
+    config: Resolved,
+    stages: Sequence[str],
+    *,
+    predecessors: bool,
+    sharing: Sharing | None = None,
 ) -> dict[str, Any]:
     """Give what ``bfs/bfs.cl`` is rendered with for a kernel of these stages."""
     arranges = config.balance.scope == "grid"
@@ -124,6 +132,15 @@ def kernel_parameters(
         words, slot = words | UNIT_WORDS | CHUNK_WORDS, (*slot, *UNIT_WORDS)
     if config.hub_bins:
         words, slot = words | BIN_WORDS | {"BINS": BINS_AT}, (*slot, *BIN_WORDS)
+    payload = QUEUE_PAYLOAD
+    if isinstance(config.frontier, StatusArray):
+        payload = STATUS_PAYLOAD
+    elif lists_pulled(config):
+        payload = LISTED_PAYLOAD
+    numbers = stage_numbers(config.frontier.name)
+    if sharing:
+        words = words | SHARED_WORDS
+        payload, numbers = payload | SHARED_BITS, numbers | SHARED_STAGES
     return {
         "config": config,
         "problem": SimpleNamespace(predecessors=predecessors),
@@ -131,7 +148,7 @@ def kernel_parameters(
         "single_group": SINGLE_GROUP[config.group_size == 1],
         "stage_numbers": {
             name: number
-            for name, number in stage_numbers(config.frontier.name).items()
+            for name, number in numbers.items()
             if name not in {"arrange", "widen"} or name in all_stages
         },
         "UNREACHED": UNREACHED,
@@ -143,12 +160,7 @@ def kernel_parameters(
         "tally_words": TALLY_WORDS,
         "tally_count": TALLY_COUNT,
         "state_words": words,
-        "stage_fields": stage_fields(
-            STATUS_PAYLOAD
-            if isinstance(config.frontier, StatusArray)
-            else LISTED_PAYLOAD
-            if lists_pulled(config)
-            else QUEUE_PAYLOAD
-        ),
+        "stage_fields": stage_fields(payload),
         "slot_words": slot,
+        **(sharing.terms() if sharing else {"copies": 0}),
     }

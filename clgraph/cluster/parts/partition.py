@@ -19,7 +19,17 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PARTITIONS", "RANGE_GRAIN", "Blocks", "Grid", "Hubs", "Ownership", "Rows", "Turns"]
+__all__ = [
+    "PARTITIONS",
+    "RANGE_GRAIN",
+    "Blocks",
+    "Copies",
+    "Grid",
+    "Hubs",
+    "Ownership",
+    "Rows",
+    "Turns",
+]
 
 RANGE_GRAIN = 64  # vertices; a range is whole words of a bitmap on every device
 MANY_RANKS = 16  # from which a grid's fewer partners pay
@@ -148,6 +158,12 @@ class Blocks:
     def spread(self, rank: int, vertices: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Give the vertices of a rank that each other has rows of, of those that are new."""
         raise NotImplementedError
+
+
+class Copies(Blocks):
+    """Neighbouring vertices, as far as results go; every rank has all rows."""
+
+    name = "copies"
 
 
 class Turns(Blocks):

@@ -97,15 +97,19 @@ class Allocation:
             raise InvalidArgumentError(f"{self.name!r} has been released; allocate it again.")
         return self._buffer
 
-    def read(self, count: int | None = None, into: NDArray[Any] | None = None) -> NDArray[Any]:
+    def read(
+        self, count: int | None = None, into: NDArray[Any] | None = None, *, begin: int = 0
+    ) -> NDArray[Any]:
         """Copy elements to the host, after everything that was enqueued before.
 
         Parameters
         ----------
         count : int, optional
-            How many, from the first; default all.
+            How many; default all from `begin` on.
         into : numpy.ndarray, optional
             Contiguous array of `count` elements of `dtype` to copy to; default a new one.
+        begin : int
+            The first of them.
 
         Returns
         -------
@@ -117,14 +121,14 @@ class Allocation:
         InvalidArgumentError
             If there are not so many, or after `release`.
         """
-        count = self.count if count is None else operator.index(count)
-        self._check(count, "read", "from")
+        count = self.count - begin if count is None else operator.index(count)
+        self._check(begin + count, "read", "from")
         array = self._device.host_arrays.empty(count, self.dtype) if into is None else into
         queue = self._device.queue
         step = max(PIECE_BYTES // self.dtype.itemsize, 1)
         for first in range(0, count, step):
             piece = array[first : first + step]
-            offset = first * self.dtype.itemsize
+            offset = (begin + first) * self.dtype.itemsize
             event = cl.enqueue_copy(queue, piece, self.buffer, src_offset=offset, is_blocking=False)
             finish_copy(copied(event, piece.nbytes))
         return array

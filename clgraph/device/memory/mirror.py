@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,11 +71,20 @@ class Mirror:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
-        self._queue.flush()  # what was launched begins while the copy of the words is enqueued
         if beside is None:
-            finish_copy(self.enqueue(), queue=self._queue)
+            self.came(self.ask())
         else:
+            self._queue.flush()  # what was launched begins while the copies are enqueued
             finish_copy(beside.enqueue(), self.enqueue())
+
+    def ask(self) -> Any:
+        """Have the words copied after everything that was enqueued before; `came` waits for it."""
+        self._queue.flush()  # what was launched begins while the copy of the words is enqueued
+        return self.enqueue()
+
+    def came(self, asked: Any) -> None:
+        """Wait for what was asked for last, and raise what `refresh` does."""
+        finish_copy(asked, queue=self._queue)
 
     def enqueue(self) -> cl.Event:
         """Copy the words after everything that was enqueued before; `finish_copy` waits for it."""

@@ -97,13 +97,23 @@ class PostedMirror(Mirror):
             As of a `Mirror`. What was enqueued may not be known to have ended.
         """
         if beside is None:
-            check_process()
-            self._stamp = stamp = (self._stamp + 1) % STAMPS
-            self._kernel.again()
-            if wait_for_word(self._box, len(self.words), stamp, self._queue):
-                return
-        super().refresh(beside)
-        self._stamp = self._box[len(self.words)]  # all posts came before
+            self.came(self.ask())
+        else:
+            super().refresh(beside)
+            self._stamp = self._box[len(self.words)]  # all posts came before
+
+    def ask(self) -> int:
+        """Have the words posted after everything that was enqueued before; `came` waits for it."""
+        check_process()
+        self._stamp = stamp = (self._stamp + 1) % STAMPS
+        self._kernel.again()
+        return stamp
+
+    def came(self, asked: int) -> None:
+        """Wait for what was asked for last, and raise what `refresh` does."""
+        if not wait_for_word(self._box, len(self.words), asked, self._queue):
+            super().came(super().ask())
+            self._stamp = self._box[len(self.words)]
 
 
 def can_post(device: Device) -> bool:

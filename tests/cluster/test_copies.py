@@ -1,0 +1,191 @@
+"""Devices each of which holds the whole graph, and which share the wide levels of a search.
+
+As in test_mailboxes.py kernels of two queues must run at once, for which PoCL has threads enough.
+"""
+
+import numpy as np
+import pytest
+from runtimes import run_under_pocl_threads
+
+import clgraph as cg
+from clgraph.cluster.parts.numbering import Numbering
+from clgraph.cluster.parts.partition import RANGE_GRAIN
+
+COMMON = """
+    import sys
+    import numpy as np
+    import clgraph as cg
+    from clgraph.algorithms.bfs import sharing
+
+    sys.path.insert(0, "tests")
+    from graphs import SHAPES
+    from searches import check_search
+
+    sharing.SHARE_FROM = 0
+
+
+    def copies(graph, parts, spec="pocl", **options):
+        config = cg.BFSConfig(
+            frontier=cg.frontier.VertexQueue(visited="bitmap"),
+            pull=cg.pull.ByEdges(looks=1, likely=1),
+            schedule=cg.schedule.Persistent(groups=1),
+        )
+        devices = [cg.device(spec)] * parts
+        options = {"config": config, "transfers": "mailboxes"} | options
+        return cg.DividedBFS(graph, devices, partition="copies", **options)
+
+
+    def stepped(plan):
+        return [exchange.stepped for exchange in plan._exchanges]
+"""
+SEARCHES = """
+    parts, spec = {parts}, {spec!r}
+    core = cg.generate.kron(9, seed=2)
+    src, dst, _ = core.listed_edges()
+    tail = np.concatenate([[int(np.argmax(core.degrees))], np.arange(core.n, core.n + 30)])
+    tailed = cg.from_edges(np.concatenate([src, tail[:-1]]), np.concatenate([dst, tail[1:]]),
+                           symmetrize=True)
+    graphs = (cg.generate.kron(11, seed=2), tailed, cg.generate.rmat(10, seed=3), SHAPES["star"],
+              cg.from_edges([0], [1], n=70), cg.from_edges([3], [4], n=300, symmetrize=True),
+              cg.generate.grid2d(4, 9))
+    directions = set()
+    for graph in graphs:
+        plan = copies(graph, parts, spec, predecessors=True)
+        assert plan.partition.name == "copies"
+        one = cg.BFS(graph, device=spec)
+        bits = plan.parts[0].config.word_bits
+        held = graph.n if graph.directed else np.count_nonzero(graph.degrees)
+        room = -(-held // bits) * bits // 8
+        for source in {{0, int(np.argmax(graph.degrees)), graph.n - 1}}:
+            result = plan.run(source, verify=True)
+            check_search(graph, source, result)
+            table = result.stats.per_level
+            np.testing.assert_array_equal(
+                table["frontier"], one.run(source).stats.per_level["frontier"]
+            )
+            # A level is shared, and then all words go to all others, or nothing is sent.
+            shared = table["sent_bytes"] > 0
+            assert (table["sent_bytes"][shared] == (parts - 1) * room).all()
+            np.testing.assert_array_equal(table["rounds"], shared)
+            directions |= set(table["direction"][shared])
+        assert stepped(plan) == [False] * parts
+    assert directions == {directions}
+"""
+LIMITS = """
+    graph = cg.generate.kron(10, seed=2)
+    plan, one = copies(graph, 2), cg.BFS(graph)
+    for limit in (None, 0, 1, 2, 3):
+        result, expected = (each.run(1, max_depth=limit) for each in (plan, one))
+        np.testing.assert_array_equal(result.distances, expected.distances)
+        assert result.stats.per_level["frontier"].tolist() == (
+            expected.stats.per_level["frontier"].tolist())
+"""
+IN_VAIN = """
+    graph = cg.generate.kron(10, seed=2)
+    sharing.CPU_POLLS = 1 << 8
+    plan = copies(graph, 2, predecessors=True)
+    nobody = np.zeros(1 << 14, np.uint32)  # where no other device writes
+    for part in plan.parts:
+        part.plan.link([nobody.ctypes.data] * 2)
+    check_search(graph, 1, plan.run(1, verify=True))
+    assert stepped(plan) == [True, True]
+    addresses = [exchange.part.plan.sharing.address for exchange in plan._exchanges]
+    for part in plan.parts:
+        part.plan.link(addresses)
+"""
+INTERRUPTED = """
+    from clgraph.cluster.copies import SharedBFS
+
+    graph = cg.generate.kron(10, seed=2)
+    sharing.CPU_POLLS = 1 << 12
+    plan = copies(graph, 2)
+    launch = SharedBFS.start
+
+    def interrupted(one, *of):
+        if one is plan.parts[1].plan:
+            raise KeyboardInterrupt
+        return launch(one, *of)
+
+    SharedBFS.start = interrupted
+    try:
+        plan.run(1)
+    except KeyboardInterrupt:
+        pass
+    SharedBFS.start = launch
+    for part in plan.parts:
+        part.plan.driver.table["box_polls"] = np.uint32(1 << 29)
+    check_search(graph, 1, plan.run(1))
+    assert stepped(plan) == [False, False]
+"""
+REFUSED = """
+    graph = cg.generate.kron(8, seed=2)
+    for options, sentence in (
+        ({"transfers": "host"}, "devices that meet"),
+        ({"config": "merrill-two-phase"}, "copies of a graph are searched"),
+        ({"config": cg.BFSConfig(pull=cg.pull.Never())}, "copies of a graph are searched"),
+    ):
+        try:
+            copies(graph, 2, **options)
+        except cg.InvalidArgumentError as error:
+            assert sentence in str(error), error
+        else:
+            raise AssertionError(options)
+    empty = cg.from_edges([], [], n=0)
+    assert copies(empty, 2, config=None).partition.name != "copies"
+"""
+
+
+def run(text):
+    run_under_pocl_threads(COMMON + text)
+
+
+@pytest.mark.parametrize(
+    ("parts", "spec", "directions"),
+    [
+        (2, "pocl", {"pull"}),
+        (2, "intel", {"push", "pull"}),
+        pytest.param(4, "pocl", {"pull"}, marks=pytest.mark.slow),
+    ],
+)
+def test_searches_are_as_one_device_has_them(parts, spec, directions):
+    """Results, frontiers and bytes; levels are shared in both directions where pushes are bare."""
+    run(SEARCHES.format(parts=parts, spec=spec, directions=directions))
+
+
+def test_a_limit_ends_a_search():
+    """Also at a level that is shared."""
+    run(LIMITS)
+
+
+def test_who_waits_in_vain_searches_alone():
+    """Never a hang, and the same answer."""
+    run(IN_VAIN)
+
+
+def test_a_search_after_an_interrupted_one():
+    """Numbers of levels are others, and who was launched alone has given up."""
+    run(INTERRUPTED)
+
+
+def test_what_cannot_be_shared_is_refused():
+    """With a sentence that says what can."""
+    run(REFUSED)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("scale", [4, 7, 9])
+def test_vertices_with_edges_are_numbered(ranks, scale):
+    """Each in its turn; ranks begin at grains and have as many, as far as there are grains."""
+    graph = cg.generate.kron(scale, seed=2)
+    numbering = Numbering(graph, ranks)
+    held = np.flatnonzero(graph.degrees)
+    np.testing.assert_array_equal(numbering.order, held)
+    np.testing.assert_array_equal(numbering.numbers[numbering.order], np.arange(held.size))
+    assert numbering.number(int(held[0])) is not None
+    assert all(numbering.number(int(lone)) is None for lone in np.flatnonzero(graph.degrees == 0))
+    begins = numbering.begins
+    assert begins[0] == 0
+    assert begins[-1] == held.size
+    assert not any(begin % RANGE_GRAIN for begin in begins[:-1] if begin < held.size)
+    sizes = np.diff(begins)
+    assert sizes.max() - sizes.min() <= 2 * RANGE_GRAIN

@@ -390,17 +390,6 @@ class SearchPlan(FollowingPlan):
                 )
 
     @staticmethod
-    def declare_results(
-        table: Table, ctype: str, *, predecessors: bool, access: str = "write"
-    ) -> None:
-        """Declare what a search writes for its result, but its levels."""
-        table.given(ctype, "distances", "[n] out", "write")
-        if predecessors:
-            table.given("int", "predecessors", "[n] out", access)
-        else:
-            table.array("int", "predecessors", 1, "no tree is labelled", access)
-
-    @staticmethod
     def declare_levels(table: Table, capacity: int) -> None:
         """Declare the records of levels."""
         table.given("uint4", "levels", "[level_capacity] out: size, edges, mode, time", "write")

@@ -6,6 +6,7 @@
 ##               in local memory and stored. Where every edge has its like the other way, one whose neighbours are
 ##               all settled can reach nobody and has its distance: it is not put aside, but done with
 ##
+## back(array)   an array of the transpose, which an undirected graph is itself
 ## relax(found_by_lanes)   the stage HEAVY of /sssp/bands.mako, with room for 3 * LANES words of this SIMD group
 ## begin(), publish_least()   of a stage that puts vertices aside, here or where the band is split
 ## In scope      what /sssp/bands.mako declares for its stages
@@ -16,6 +17,8 @@
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="rows" file="/sssp/band_rows.mako"/>
+
+<%def name="back(array)">${array if problem.undirected else f"in_{array}"}</%def>
 
 <%def name="relax(found_by_lanes)">
     const key_t high = (key_t)CONTROL_ULONG(HIGH);
@@ -79,7 +82,7 @@
     uint found = 0, settled_edges = 0;
     <%tiles:each_tile count="n" size="LANES">
         const uint looking = tile_begin + lane_id();
-        const int looks = looking < tile_end && KEY_AT(looking) > high && in_indptr[looking + 1] > in_indptr[looking];
+        const int looks = looking < tile_end && KEY_AT(looking) > high && ${back("indptr")}[looking + 1] > ${back("indptr")}[looking];
         const lanemask_t keeping = lane_ballot(looks);
         if (looks) found_here[found + lanemask_count(keeping & lane_mask_lt())] = looking;
         found += lanemask_count(keeping);
@@ -103,14 +106,16 @@
     const key_t was = has_row ? FRESH_KEY_AT(u) : KEY_NONE;   // which is stored over
     uint degree = 0;
     if (has_row) {
-        const offset_t begin = in_indptr[u];
-        degree = (uint)(in_indptr[u + 1] - begin);
+        const offset_t begin = ${back("indptr")}[u];
+        degree = (uint)(${back("indptr")}[u + 1] - begin);
         buffer[lane_id()] = MAKE_ENTRY(lane_id(), begin, degree);
         keys_here[lane_id()] = was;
         open_here[lane_id()] = ${"0" if problem.undirected else "1"};
     }
     lane_converge();
+    % if not problem.undirected:
     __global const uint *const indices = in_indices;
+    % endif
     ${advance.tile_edges("buffer", "0", "rows_here", look_along)}
     lane_converge();
     const key_t to = has_row ? keys_here[lane_id()] : KEY_NONE;
@@ -130,7 +135,7 @@
     % for k in range(count):
     const key_t from${k} = active${k} ? KEY_AT(v${k}) : KEY_NONE;
     ${relaxing.relax_edge(k, f"(from{k} > low || first_band) && from{k} <= high", f"from{k}", None,
-                          "(key_t)limit", weight=f"in_edges[e{k}]")}
+                          "(key_t)limit", weight=f"{capture(back, 'edges')}[e{k}]")}
     % endfor
     % for k in range(count):
     if (improves${k} && to${k} < keys_here[u${k}]) ATOMIC_MIN_KEY((volatile __local key_t *)keys_here + u${k}, to${k});

@@ -76,8 +76,10 @@ ${stage.parameters()}\
 <%def name="run_stage()">
         __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
         __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
+        % if config.has_hubs:
         __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
         __global entry_t *const hubs_to = now.queue ? hubs_even : hubs_odd;
+        % endif
         __global uint *const pile_here = now.pile ? pile_odd : pile_even;
         __global uint *const pile_other = now.pile ? pile_even : pile_odd;
         volatile __global uint *const pile_count = control_block + (now.pile ? PILE_ODD : PILE_EVEN);

@@ -76,7 +76,11 @@ def table_of(
     _declare_graph(table, graph, config, device, progress)
     table.given("uint", "source")
     table.given("uint", "max_level")
-    SearchPlan.declare_results(table, "int", predecessors=predecessors)
+    table.given("int", "distances", "[n] out", "write")
+    if predecessors:
+        table.given("int", "predecessors", "[n] out", "write")
+    else:
+        table.array("int", "predecessors", 1, "no tree is labelled", "write")
     _declare_bitmaps(table, config, -(-graph.n // config.word_bits))
     _declare_queues(table, graph, config, percent)
     if config.frontier.HAS_CANDIDATES:

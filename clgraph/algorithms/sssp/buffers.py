@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.sssp.classes import Leaves
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
     from clgraph.device import Device
@@ -95,12 +96,14 @@ def table_of(
         table.given("cell_t", "cells", "[n] keys, which are distances", "write")
     else:
         table.array("cell_t", "cells", graph.n, "[n] keys, or keys and stages")
-    stamped = config.claims == "stamped"
-    table.array("uint", "stamps", graph.n if stamped else 1, "[n] stages, or one element", "shared")
-    SearchPlan.declare_results(table, "weight_t", predecessors=predecessors, access="shared")
+    if config.claims == "stamped":
+        table.array("uint", "stamps", graph.n, "[n] stages", "shared")
+    table.given("weight_t", "distances", "[n] out", "write")
+    if predecessors:
+        table.given("int", "predecessors", "[n] out", "shared")
     _declare_queues(table, graph, config, stage_payload(config, predecessors=predecessors))
     _declare_parts(table, graph, weights, config, edges)
-    if config.method.heavy == "switching":
+    if config.method.heavy == "switching" and graph.directed:
         _declare_transpose(table, graph, config, progress)
     table.upload(
         "uint",
@@ -189,28 +192,26 @@ def _declare_graph(
             "[m] weights, beside their targets",
             progress=progress,
         )
-    has_leaves = "leaf" in config.method.edge_classes
-    leaves = cache(lambda: leaves_of(graph, weights))
-
-    def leaf(part: str) -> Callable[[], NDArray[Any]]:
-        return lambda: getattr(leaves(), part)
-
-    for ctype, name, part, note in (
-        ("uint", "leaves", "vertices", "[leaf_count] vertices that are left to the end"),
-        ("offset_t", "leaf_indptr", "indptr", "[leaf_count + 1] their edges in leaf_sources"),
-        ("uint", "leaf_sources", "sources", ""),
-        ("weight_t", "leaf_weights", "weights", ""),
-    ):
-        if has_leaves:
-            table.upload(ctype, name, leaf(part), note)
-        else:
-            table.array(ctype, name, 2, "no leaves", "read")
-    count = (lambda: leaves().vertices.size) if has_leaves else 0
-    table.number("uint", "leaf_count", count)
+    if "leaf" in config.method.edge_classes:
+        _declare_leaves(table, cache(lambda: leaves_of(graph, weights)))
     table.number("uint", "n", graph.n)
     table.number("ulong", "m", graph.m)
     table.number("uint", "max_degree", graph.max_degree)
     table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
+
+
+def _declare_leaves(table: Table, leaves: Callable[[], Leaves]) -> None:
+    """Declare vertices that are left to the end."""
+
+    def part(name: str) -> Callable[[], NDArray[Any]]:
+        return lambda: getattr(leaves(), name)
+
+    table.upload("uint", "leaves", part("vertices"), "[leaf_count]")
+    note = "[leaf_count + 1] their edges in leaf_sources"
+    table.upload("offset_t", "leaf_indptr", part("indptr"), note)
+    table.upload("uint", "leaf_sources", part("sources"))
+    table.upload("weight_t", "leaf_weights", part("weights"))
+    table.number("uint", "leaf_count", lambda: leaves().vertices.size)
 
 
 def _pieces(graph: Graph, config: ResolvedPaths) -> int:
@@ -230,8 +231,9 @@ def _declare_queues(
     pile = graph.n + QUEUE_SLACK if has_pile else 1
     table.array("entry_t", "queue_even", room, "[n + slack]")
     table.array("entry_t", "queue_odd", room, "[n + slack]")
-    table.array("entry_t", "hubs_even", hubs, "[number of hubs + slack]")
-    table.array("entry_t", "hubs_odd", hubs)
+    if config.has_hubs:
+        table.array("entry_t", "hubs_even", hubs, "[number of hubs + slack]")
+        table.array("entry_t", "hubs_odd", hubs)
     table.array("uint", "pile_even", pile, "[n + slack]")
     table.array("uint", "pile_odd", pile, "[n + slack]")
 
@@ -244,7 +246,8 @@ def _declare_parts(
     edges: Callable[[], _Edges],
 ) -> None:
     """Declare what delta-stepping knows of rows, and the list of what a band has settled."""
-    delta_stepping = config.method.name == "delta-stepping"
+    if config.method.name != "delta-stepping":
+        return
     if config.row_limit:
         cuts = cut_weights(weights.dtype.type(config.delta))
         table.upload(
@@ -254,27 +257,20 @@ def _declare_parts(
             "[n] edges of each row up to each cut weight, 65535 for more",
         )
         table.upload("weight_t", "cut_weights", lambda: cuts, "[8] ascending")
-    elif delta_stepping:
+    else:
         kind = config.offset_dtype
         table.upload(
             "offset_t", "middles", lambda: edges().middles.astype(kind), "[n] first heavy edges"
         )
-    else:
-        table.array("offset_t", "middles", 1, "no edge is heavy", "read")
-    room = graph.n + _pieces(graph, config) if delta_stepping else 0
+    room = graph.n + _pieces(graph, config)
     table.array("entry_t", "settled", room + QUEUE_SLACK, "[as a queue] of this band")
 
 
 def _declare_transpose(
     table: Table, graph: Graph, config: ResolvedPaths, progress: Progress | None
 ) -> None:
-    """Declare the transpose; an undirected graph is its own."""
+    """Declare the transpose of a directed graph; another is its own."""
     kind = config.offset_dtype
-    if not graph.directed:
-        table.held("offset_t", "in_indptr", lambda: table["indptr"], "[n + 1]")
-        table.held("uint", "in_indices", lambda: table["indices"], "[m]")
-        table.held("weight_t", "in_edges", lambda: table["edges"], "[m]")
-        return
     back = cache(graph.transpose)
     table.upload(
         "offset_t",

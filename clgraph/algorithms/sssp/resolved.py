@@ -64,3 +64,8 @@ class ResolvedPaths(Resolved):
     def exact(self) -> bool:
         """Whether a queue has each vertex at most once, not in pieces nor at every decrease."""
         return not self.row_limit and self.claims != "none"
+
+    @property
+    def has_hubs(self) -> bool:
+        """Whether there are queues of hubs: levels of a single group name them in any case."""
+        return bool(self.hub_degree or self.single_group)

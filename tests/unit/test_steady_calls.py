@@ -1,6 +1,7 @@
 """What a run of a plan asks of the driver, in calls: each costs a GPU's host some microseconds."""
 
 import importlib
+import re
 
 import numpy as np
 import pytest
@@ -135,3 +136,14 @@ def test_words_of_a_search_that_do_not_come_are_copied(name, any_device, monkeyp
         assert calls[-2:] == [UNSEEN, COPY]
         np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - 30))
     assert plan.run(0).distances[39] == 39
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("config", ["auto", "near-far", "delta-stepping"])
+def test_searches_by_weight_take_no_array_that_they_do_not_name(config, predecessors, any_device):
+    """Each costs a launch on a GPU up to a microsecond."""
+    plan = cg.SSSP(WEIGHED, predecessors, config, any_device)
+    text = plan._stages.program.source.partition("__kernel")[2].partition("{")[2]
+    arrays = [row.name for row in plan._stages.table.rows if row.access != "value"]
+    unused = {name for name in arrays if not re.search(rf"\b{name}\b", text)}
+    assert unused <= {"indices"}  # which a lone work-item has beside the weights

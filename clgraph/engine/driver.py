@@ -220,6 +220,7 @@ class Driver:
             np.uint64(config.launch_work),
         )
         self._number = len(table.rows) + 1  # where that of a launch is among the arguments
+        table.change((self._number, self._number + 1))
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -266,7 +267,8 @@ class Driver:
         ClgraphError
             If the driver reports a failure.
         """
-        args = self._bound(given)
+        args = self.table.bind(given)
+        args += self._own
         self._begin()
         watching = observer()
         cores = None if watching else self._cores  # who watches sees all groups
@@ -300,7 +302,8 @@ class Driver:
         given : dict
             Arguments of this run, by name.
         """
-        args = self._bound(given)
+        args = self.table.bind(given)
+        args += self._own
         self._begin()
         self._take(self.groups)
         self._launch(args, 0, self._persistent_flags, seen=False)
@@ -321,13 +324,6 @@ class Driver:
         self._warn()
         self._begin()
         return self._stepped(args, (), None, None)
-
-    def _bound(self, given: Mapping[str, Argument]) -> list[Argument]:
-        args = self.table.bind(given)
-        args += self._own
-        if self._number not in self.table.changing:
-            self.table.change((self._number, self._number + 1))
-        return args
 
     def _warn(self) -> None:
         """Say that a persistent launch gave up."""

@@ -71,10 +71,10 @@ class Mirror:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
+        self._queue.flush()  # what was launched begins while the copy of the words is enqueued
         if beside is None:
-            self.came(self.ask())
+            finish_copy(self.enqueue(), queue=self._queue)
         else:
-            self._queue.flush()  # what was launched begins while the copies are enqueued
             finish_copy(beside.enqueue(), self.enqueue())
 
     def ask(self) -> Any:

@@ -11,7 +11,7 @@ from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.candidates import CandidateExchange
 from clgraph.cluster.config import PartitionPlan, pays_in_bits
-from clgraph.cluster.copies import CopyExchange, Gathered
+from clgraph.cluster.copies import CopyExchange, Gathered, check_alike
 from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.mailboxes import MailboxExchange
 from clgraph.cluster.parts.numbering import numbering_of
@@ -94,12 +94,13 @@ class BFS(StaysHere):
         A configuration or the name of a preset. Its frontier decides what ranks send each other:
         ``"status"`` one bit a vertex and level, any other (``"merrill-..."``)
         the vertices that they found, to those who own them; default "auto" chooses by the graph.
-        What says how one device runs its levels has no effect: they are launched one by one.
+        What says how one device runs its levels has no effect but with "copies": they are launched
+        one by one.
     partition : {"block", "cyclic", "2d", "1.5d", "copies"}, optional
         Who has which vertices and edges; default is chosen by the graph. Bits need "block", the
         others are for candidates. With "copies" every device has the whole graph, and wide levels
-        are shared; for devices of one process that meet in mailboxes, where it is the default if
-        that fits.
+        are shared; for devices of one process that meet in mailboxes and would search alike, where
+        it is the default if that fits, without a configuration and from a mean degree of 8 on.
 
     Attributes
     ----------
@@ -205,6 +206,7 @@ class BFS(StaysHere):
                     )
                     for share, device in zip(shares, self.comm.devices, strict=True)
                 ]
+                check_alike(exchanges)
             except (DeviceMemoryError, InvalidArgumentError):
                 if asked:
                     raise

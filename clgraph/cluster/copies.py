@@ -12,6 +12,7 @@ from clgraph.algorithms.bfs.sharing import MOST_SHARED, Sharing
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -26,10 +27,28 @@ if TYPE_CHECKING:
     from clgraph.engine.driver import Driver, Started
     from clgraph.graph import Graph
 
-__all__ = ["CopyExchange", "CopyPart", "Gathered"]
+__all__ = ["CopyExchange", "CopyPart", "Gathered", "check_alike"]
 
 DIRECTIONS = ("end", "push", "push", "pull", "push")
 SHARED = 1 << 8
+
+
+def check_alike(exchanges: Sequence[CopyExchange]) -> None:
+    """Refuse devices that would share different levels, as each decides by itself which.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If configurations or numbers of work-groups differ.
+    """
+    first, *others = (exchange.part for exchange in exchanges)
+    for part in others:
+        groups = part.plan.driver.groups, first.plan.driver.groups
+        if part.config != first.config or groups[0] != groups[1]:
+            raise InvalidArgumentError(
+                f"copies of a graph are for devices that search alike, which {first.device.name} "
+                f"and {part.device.name} do not; choose partition='block'."
+            )
 
 
 class SharedBFS(BFS):
@@ -237,7 +256,7 @@ class CopyExchange:
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
         plan, driver = self.part.plan, self.part.plan.driver
-        number = self._found.begin(source)
+        number, self.stepped = self._found.begin(source), False
         stamps = yield AllGather.of(self._stamp)
         self._stamp = int(stamps.max())
         begun = time.perf_counter()

@@ -3,13 +3,19 @@
 As in test_mailboxes.py kernels of two queues must run at once, for which PoCL has threads enough.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from runtimes import run_under_pocl_threads
 
 import clgraph as cg
+from clgraph.algorithms.bfs.sharing import SHARED_BITS, Sharing
+from clgraph.cluster.copies import check_alike
 from clgraph.cluster.parts.numbering import Numbering
 from clgraph.cluster.parts.partition import RANGE_GRAIN
+from clgraph.cluster.ranks.together import check_mailboxes
+from clgraph.errors import InvalidArgumentError
 
 COMMON = """
     import sys
@@ -170,6 +176,38 @@ def test_a_search_after_an_interrupted_one():
 def test_what_cannot_be_shared_is_refused():
     """With a sentence that says what can."""
     run(REFUSED)
+
+
+def part_of(config, groups):
+    """Stand for a device's part of a search."""
+    plan = SimpleNamespace(driver=SimpleNamespace(groups=groups))
+    return SimpleNamespace(
+        part=SimpleNamespace(config=config, plan=plan, device=SimpleNamespace(name=config))
+    )
+
+
+def test_devices_that_would_share_different_levels_are_refused():
+    check_alike([part_of("a", 2), part_of("a", 2), part_of("a", 2)])
+    for other in (part_of("b", 2), part_of("a", 3)):
+        with pytest.raises(InvalidArgumentError, match="search alike"):
+            check_alike([part_of("a", 2), part_of("a", 2), other])
+
+
+def test_mailboxes_are_refused_where_accesses_are_checked(pocl, monkeypatch):
+    """No array that checks know of lies in the memory of others."""
+    check_mailboxes([pocl, pocl])
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")
+    with pytest.raises(InvalidArgumentError, match="CLGRAPH_CHECK"):
+        check_mailboxes([pocl, pocl])
+
+
+def test_more_hubs_than_a_shared_stage_counts_are_refused(pocl):
+    graph = SimpleNamespace(n=64, degrees=None)
+    config = SimpleNamespace(hubs_among=lambda _: 1 << SHARED_BITS["hubs"])
+    sharing = Sharing([0, 32, 64], 0)
+    sharing._check = lambda _: None
+    with pytest.raises(InvalidArgumentError, match="hubs"):
+        sharing.declare(None, graph, config, pocl)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])

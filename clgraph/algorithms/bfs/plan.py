@@ -180,7 +180,7 @@ class BFS(SearchPlan):
             progress=progress,
         )
         if self._sharing:
-            self._sharing.declare(table, self.graph.n, self.config, self.device)
+            self._sharing.declare(table, self.graph, self.config, self.device)
         self._ready(
             table,
             self.config,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import Pinned
-from clgraph.engine.state import STATE_WORDS
+from clgraph.engine.state import STATE_WORDS, check_hubs
 from clgraph.engine.strategies.pull import ByEdges
 from clgraph.errors import InvalidArgumentError
 
@@ -82,12 +82,13 @@ class Sharing:
         """Bytes that all devices together put into their mailboxes at a level."""
         return self._room_bytes
 
-    def declare(self, table: Table, n: int, config: Resolved, device: Device) -> None:
+    def declare(self, table: Table, graph: Any, config: Resolved, device: Device) -> None:
         """Declare the arguments of ``bfs/copies/levels.mako``, and take memory for the mailbox."""
         self._check(config)
+        check_hubs(SHARED_BITS, config.hubs_among(graph.degrees))
         bits = config.word_bits
         words = [-(-begin // bits) for begin in self._begins]
-        room = -(-n // bits)
+        room = -(-graph.n // bits)
         self._room_bytes = room * bits // 8
         self._mailbox = Pinned(
             device, MAILBOX_WORDS["BOX_FOUND"] + 2 * room * bits // 32, np.uint32

@@ -9,6 +9,8 @@ import numpy as np
 from clgraph.cluster.ranks.comm import Communicator
 from clgraph.cluster.ranks.transport import Message, Transport
 from clgraph.device.memory.copying import finish_copy
+from clgraph.device.memory.posted import can_post
+from clgraph.device.programs.program import checking
 from clgraph.errors import ClusterError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -102,6 +104,11 @@ def check_mailboxes(devices: Sequence[Device]) -> None:
             f"transfers='mailboxes' is for up to {MOST_MEETING} devices, not {len(devices)}; leave "
             "it out."
         )
+    if checking():
+        raise InvalidArgumentError(
+            "transfers='mailboxes' is not for CLGRAPH_CHECK=1, which knows the arrays of a kernel "
+            "and not the memory of others; leave one of them out."
+        )
     for device in devices:
         # Pinned memory of any context has its address on the host on NVIDIA's cards.
         if not device.traits.is_cpu and device.traits.memory_ops != "ptx":
@@ -118,9 +125,7 @@ def may_meet(devices: Sequence[Device]) -> bool:
     A device that is named twice might run one kernel after the other.
     """
     cards = {device.cl.int_ptr for device in devices}
-    return len(cards) == len(devices) and all(
-        device.traits.memory_ops == "ptx" for device in devices
-    )
+    return len(cards) == len(devices) and all(can_post(device) for device in devices)
 
 
 def messages_of(requests: Sequence[Mail]) -> list[Message]:

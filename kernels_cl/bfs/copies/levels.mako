@@ -9,7 +9,7 @@
 ## A mailbox has room for two levels, in turn: who begins one has heard of all others that they had begun the one
 ## before, and so had taken the words of the one before that.
 ##
-## Offers        declarations(), own(v), is_wide(...), put(w), exchange(), ended()
+## Offers        declarations(), setup(), own(v), share(s, edges), put(w), exchange(), ended(), pulled_part(), pulled()
 ## In scope      memory and system vocabularies, copies (how many others there are), the kernel's arguments, now; of
 ##               a stage of vertex_queue.mako also its bitmaps, of `ended` what its decide() has
 ## Waiting       bounded, by the one work-item that decides; whoever waits in vain gives up as if a group were

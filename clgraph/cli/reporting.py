@@ -139,10 +139,10 @@ def reached_text(record: Record) -> str:
 
 
 def speed_text(record: Record) -> str:
-    """Edges per second of a search, and how many they were."""
-    mteps, edges = record["mteps"], record["edges_traversed"]
+    """Edges per second of a search, and how many they were if they were counted."""
+    mteps, edges = record["mteps"], record.get("edges_traversed")
     speed = f"{mteps:,.1f} MTEPS" if mteps < 1e4 else f"{mteps / 1e3:,.1f} GTEPS"
-    return f"{speed} ({edges:,} edges traversed)"
+    return speed if edges is None else f"{speed} ({edges:,} edges traversed)"
 
 
 def joules_text(energy: Record, one: str, many: str) -> str:

@@ -56,9 +56,9 @@ def labels_of(call, monkeypatch):
     """Name the kernel files that a call builds."""
     build, seen = program.build, []
 
-    def noting(device, source, *, label):
+    def noting(device, source, *, label, **more):
         seen.append(label)
-        return build(device, source, label=label)
+        return build(device, source, label=label, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(program, "build", noting)
@@ -73,9 +73,9 @@ def complaints(call, device, monkeypatch):
     build = program.build
     for broken in labels_of(call, monkeypatch):
 
-        def failing(device, source, *, label, broken=broken):
+        def failing(device, source, *, label, broken=broken, **more):
             text = f"#error no luck\n{source}" if label == broken else source
-            return build(device, text, label=label)
+            return build(device, text, label=label, **more)
 
         with monkeypatch.context() as patch:
             patch.setattr(program, "build", failing)

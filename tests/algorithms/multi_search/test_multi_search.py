@@ -351,7 +351,7 @@ def test_checklist_5_7_8_11_12_how_the_queues_are_read(intel):
     # 5: rows of at least `threshold` edges are long, others short.
     assert "indptr[(source) + 1] - indptr[source] >= threshold" in kernel
     # 7: neighbouring lanes read neighbouring entries. 8: one claim for a SIMD group and a vertex.
-    assert "edge_begin + i + lane_id()" in kernel
+    assert "edge_begin + first + lane_id()" in kernel
     assert "if (lane_id() == 0) tile_claimed = atomic_add(&taken_long[turn], 1u);" in kernel
     # 11: no barrier of the work-group inside the loop over a row, which ends with the push.
     row = kernel[kernel.index("tile_claimed = atomic_add(&taken_long") :]

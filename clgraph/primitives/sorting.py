@@ -200,8 +200,8 @@ def segmented_scan(
 
     Notes
     -----
-    O(n) work in one launch, or three where a work-item is a SIMD group of its own; determinism as
-    for `exclusive_scan`.
+    O(n) work in one launch, or three where they are sums of floating point or a work-item is a SIMD
+    group of its own; determinism as for `exclusive_scan`.
     """
     array, flags = np.ascontiguousarray(values), np.asarray(heads)
     if array.ndim != 1 or flags.shape != array.shape:

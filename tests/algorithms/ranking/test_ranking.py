@@ -242,7 +242,8 @@ def test_plans_run_many_times(device, name):
 
 
 @on_both
-@pytest.mark.runtimes("pocl", "intel")  # emulated lanes take PoCL minutes to build
+@pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
+@pytest.mark.slow_on("pocl+lanes32")  # minutes of processor time, a second elsewhere
 @pytest.mark.parametrize("placed", [False, True])
 def test_where_all_begin_alike_is_worked_out_once(device, placed, monkeypatch):
     """And again for others: rankings of other columns, and those that begin elsewhere."""

@@ -96,7 +96,8 @@ def from_edges(  # noqa: PLR0913 (all of them are about the list)
         sorting = importlib.import_module("clgraph.graph.sorting")  # which imports this package
         wishes = sorting.Wishes(directed, symmetrize, dedup, self_loops)
         found = find_device(device)
-        return sorting.graph_of_edges(n, sources, targets, costs, wishes, found)
+        graph: Graph = sorting.graph_of_edges(n, sources, targets, costs, wishes, found)
+        return graph
     if not self_loops:
         straight = sources != targets
         sources, targets = sources[straight], targets[straight]
@@ -246,7 +247,8 @@ def as_graph(graph: Any, *, weighted: bool | None = None) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if callable(getattr(graph, "to_graph", None)):
-        return graph.to_graph()
+        held: Graph = graph.to_graph()
+        return held
     if callable(getattr(graph, "tocsr", None)):
         return from_scipy(graph, weighted=weighted)
     kind = type(graph)

@@ -231,7 +231,10 @@ class Butterfly:
     def _by_distance(self, sizes: NDArray[np.int64]) -> list[list[int]]:
         """Give bytes by rank and by how far they go; there is one piece of each distance."""
         ranks = np.arange(self._ranks)
-        return sizes[ranks[:, None], (ranks[:, None] + ranks) % self._ranks].tolist()
+        found: list[list[int]] = sizes[
+            ranks[:, None], (ranks[:, None] + ranks) % self._ranks
+        ].tolist()
+        return found
 
     def _carry(self, held: list[NDArray[np.uint8]], far: list[list[int]]) -> Rounds:
         """Exchange pieces, each in the place of how far it goes, for those that come so far."""

@@ -32,7 +32,8 @@ def _sums_back(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     ranks = sizes.size
     sums = np.concatenate([[0], np.cumsum(np.concatenate([sizes, sizes]))])
     ends = np.arange(ranks, 2 * ranks) + 1
-    return sums[ends] - sums[ends - count]
+    found: NDArray[np.int64] = sums[ends] - sums[ends - count]
+    return found
 
 
 def gathered(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -93,13 +93,15 @@ class Tokens:
 
     def per_line(self) -> Array:
         """Count the tokens on each line."""
-        return np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
+        counts: Array = np.diff(np.searchsorted(self.starts, self.newlines), prepend=0)
+        return counts
 
     def others_within(self, starts: Array, ends: Array) -> Array:
         """Count the characters in each interval that are not digits."""
         if not len(self.others):
             return np.zeros(len(starts), np.int64)
-        return np.searchsorted(self.others, ends) - np.searchsorted(self.others, starts)
+        count: Array = np.searchsorted(self.others, ends) - np.searchsorted(self.others, starts)
+        return count
 
     def integers(self, starts: Array, ends: Array) -> Array:
         """Read tokens of digits only.
@@ -135,12 +137,14 @@ class Tokens:
             scale *= 10**8
         if longest == _MAX_DIGITS and (numbers >> np.uint64(63)).any():
             raise IntegerOverflowError(int(np.argmax(numbers >> np.uint64(63))))
-        return numbers.view(np.int64)
+        signed: Array = numbers.view(np.int64)
+        return signed
 
     def _behind_zeros(self, starts: Array) -> Array:
         """Where each token begins without the zeros before its first digit that counts."""
         others = np.flatnonzero(self.text != _ZERO)  # the text ends with one
-        return others[np.searchsorted(others, starts)]
+        behind: Array = others[np.searchsorted(others, starts)]
+        return behind
 
     def _eight_digits(self, ends: Array, lengths: Array) -> Array:
         """Last eight digits of each token (or all it has), as uint64."""

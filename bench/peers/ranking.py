@@ -51,7 +51,8 @@ class RanksScipy(ScipyPeer):
 def ranks_of(graph: Graph) -> NDArray[np.float64]:
     """PageRank of each vertex times their number, by scipy, to check others against."""
     peer = RanksScipy(graph)
-    return peer.values(peer.run(0), 0)
+    found: NDArray[np.float64] = peer.values(peer.run(0), 0)
+    return found
 
 
 class RanksNetworkx(NetworkxPeer):

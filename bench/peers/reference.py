@@ -55,7 +55,8 @@ def _compiled() -> Callable[..., None] | None:
         numba = importlib.import_module("numba")
     except ImportError:  # also raised where numba does not know this numpy yet
         return None
-    return numba.njit(_search)
+    compiled: Callable[..., None] = numba.njit(_search)
+    return compiled
 
 
 def _search(

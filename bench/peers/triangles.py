@@ -62,7 +62,8 @@ def _row_sums(matrix: Any) -> NDArray[np.int64]:
 
 def _from_shares(shares: Any, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
     pairs = degrees * (degrees - 1) // 2
-    return np.rint(np.asarray(shares) * pairs).astype(np.int64)
+    found: NDArray[np.int64] = np.rint(np.asarray(shares) * pairs).astype(np.int64)
+    return found
 
 
 class TrianglesScipy(ScipyPeer):

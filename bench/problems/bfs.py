@@ -86,7 +86,7 @@ class Searches(Problem):
 
     def run(self, given: int) -> clgraph.BFSResult:
         """Search from one source."""
-        return self.plan.run(given)
+        return self.plan.run(given)  # type: ignore[no-any-return]
 
     def count(self, result: clgraph.BFSResult, given: int) -> dict[str, float]:
         """Levels, reached vertices and their out-edges."""

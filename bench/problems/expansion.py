@@ -62,7 +62,7 @@ class Expansions(Problem):
 
     def values(self, result: Any) -> NDArray[np.uint32]:  # noqa: ARG002 (they stay in the plan)
         """Give the owners of the last run."""
-        return self.plan.owners()
+        return self.plan.owners()  # type: ignore[no-any-return]
 
     def check(self, givens: Sequence[int]) -> Record:
         """Compare owners with those of ``numpy.repeat``."""

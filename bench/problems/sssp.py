@@ -47,7 +47,7 @@ class ShortestPaths(Problem):
 
     def run(self, given: int) -> clgraph.SSSPResult:
         """Search from one source."""
-        return self.plan.run(given)
+        return self.plan.run(given)  # type: ignore[no-any-return]
 
     def count(self, result: clgraph.SSSPResult, given: int) -> dict[str, float]:
         """Stages, reached vertices, their out-edges, and edges looked at."""

@@ -35,7 +35,8 @@ WIDTH, HEIGHT = 440, 300
 def recorded(folder: Path) -> Record:
     """Read the newest record of the study on an H200."""
     newest = max(folder.glob(RECORDS))
-    return json.loads(newest.read_text("utf-8"))
+    record: Record = json.loads(newest.read_text("utf-8"))
+    return record
 
 
 def plots(record: Record) -> dict[str, str]:

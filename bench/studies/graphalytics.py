@@ -107,9 +107,10 @@ def result_of(data: DataSet, algorithm: str, device: Device) -> NDArray[Any]:
             "max_iter": int(asked["pr.num-iterations"]),
             "tol": 0.0,
         }
-        return clgraph.pagerank(
+        ranks: NDArray[Any] = clgraph.pagerank(
             graph, weights=False, convention="graphalytics", device=device, **options
         ).ranks
+        return ranks
     if algorithm == "cdlp":
         rounds = int(asked["cdlp.max-iterations"])
         return clgraph.label_propagation(graph, rounds, device=device).labels

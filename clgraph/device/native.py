@@ -62,7 +62,8 @@ def _library() -> ctypes.CDLL:
 
 @functools.cache
 def _function(name: str, *arguments: type, result: type = ctypes.c_int) -> Callable[..., int]:
-    return ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
+    function: Callable[..., int] = ctypes.CFUNCTYPE(result, *arguments)((name, _library()))
+    return function
 
 
 _pointer, _size, _uint = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint

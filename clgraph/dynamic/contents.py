@@ -299,7 +299,8 @@ class Contents(Current):
     def vertex_property(self, name: str) -> NDArray[Any]:
         """Values of all vertices [n]."""
         with self.lock:
-            return self._vertex_field(name).read(self.n)
+            values: NDArray[Any] = self._vertex_field(name).read(self.n)
+            return values
 
     def _vertex_field(self, name: str) -> Any:
         fields = self._held.vertex_fields

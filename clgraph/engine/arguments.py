@@ -119,4 +119,5 @@ def output_array(out: Any, n: int, dtype: Any) -> NDArray[Any] | None:
             f"out must be a contiguous, writeable array of {n} {wanted.name}; make it by "
             f"numpy.empty({n}, numpy.{wanted.name}), or leave it out."
         )
-    return out
+    array: NDArray[Any] = out
+    return array

@@ -102,17 +102,20 @@ class BlockRows:
     @property
     def n(self) -> int:
         """Vertices."""
-        return self.store.n
+        n: int = self.store.n
+        return n
 
     @property
     def m(self) -> int:
         """Stored edges."""
-        return self.store.m
+        m: int = self.store.m
+        return m
 
     @cached_property
     def degrees(self) -> NDArray[Any]:
         """Out-degree of each vertex [n], read from the device."""
-        return self.store.used.read(self.n).astype(np.int64)
+        degrees: NDArray[Any] = self.store.used.read(self.n).astype(np.int64)
+        return degrees
 
     @cached_property
     def max_degree(self) -> int:
@@ -132,7 +135,8 @@ class BlockRows:
     @property
     def entries(self) -> int:
         """Entries of the pool that the rows are in."""
-        return self.store.pools[0].count
+        entries: int = self.store.pools[0].count
+        return entries
 
     @property
     def wide(self) -> bool:
@@ -223,7 +227,8 @@ class Searched:
 
     def as_graph(self) -> Graph:
         """Give packed rows in host memory."""
-        return self.given if self._changing is None else self._changing.to_graph()
+        graph: Graph = self.given if self._changing is None else self._changing.to_graph()
+        return graph
 
     def packed(self, device: Device) -> ResidentGraph:
         """Give packed rows on a device: what results are verified with."""

@@ -48,7 +48,8 @@ def as_array(values: Any, name: str) -> Array:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-                return np.from_dlpack(values)
+                array: Array = np.from_dlpack(values)
+                return array
             return np.asarray(values)
     except InvalidGraphError:
         raise

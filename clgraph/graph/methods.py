@@ -198,7 +198,8 @@ class NamedSearches:
 
         By weight where the graph has weights, else in hops; a vertex and itself are no pair.
         """
-        return module(FRAMES).mean_distance(self, sources, device=device)
+        found: float = module(FRAMES).mean_distance(self, sources, device=device)
+        return found
 
     def draw(self, *, result: Any = None, ax: Any = None, seed: int = 0) -> Any:
         """Draw a small graph with matplotlib; see `clgraph.interop.drawing.draw`."""

@@ -36,7 +36,8 @@ def vertex_order(order: str, indptr: Array, indices: Array, *, directed: bool) -
         raise InvalidArgumentError(
             f"order={order!r} is not known; choose one of {', '.join(sorted(ORDERS))}"
         )
-    return ORDERS[order](indptr, indices, directed)
+    permutation: Array = ORDERS[order](indptr, indices, directed)
+    return permutation
 
 
 def _by_degree(indptr: Array, _indices: Array, _directed: bool) -> Array:

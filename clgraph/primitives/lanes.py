@@ -90,7 +90,8 @@ def _bits(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 def _last(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Give the place of the highest bit of each word that is set."""
-    return 63 - _bits(words)[:, :, ::-1].argmax(axis=2).astype(np.uint64)
+    highest: NDArray[np.uint64] = 63 - _bits(words)[:, :, ::-1].argmax(axis=2).astype(np.uint64)
+    return highest
 
 
 def _expected_words(

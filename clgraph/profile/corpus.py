@@ -75,7 +75,10 @@ def specimens(
                 sizes: np.ndarray[tuple[int], np.dtype[np.uint32]] = sizes, balance: str = balance
             ) -> Callable[[], object]:
                 config = primitives.ExpandConfig(balance=balance)
-                return primitives.Expand(sizes, config=config, ranks=False, device=device).run
+                run: Callable[[], object] = primitives.Expand(
+                    sizes, config=config, ranks=False, device=device
+                ).run
+                return run
 
             yield f"expansion of {shape} items", balance, expansion
     bfs = module("clgraph.algorithms.bfs.plan")

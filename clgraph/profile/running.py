@@ -60,7 +60,8 @@ def runnable(target: Target) -> Callable[[], Any]:
     run = getattr(target, "run", None)
     if run is None:
         if callable(target):
-            return target
+            call: Callable[[], Any] = target
+            return call
         raise InvalidArgumentError(
             f"profile takes a callable or a plan, not {type(target).__name__}; wrap the call in a "
             "lambda."
@@ -72,7 +73,7 @@ def runnable(target: Target) -> Callable[[], Any]:
         and parameter.kind in {parameter.POSITIONAL_OR_KEYWORD, parameter.POSITIONAL_ONLY}
     ]
     if not needed:
-        return run
+        return run  # type: ignore[no-any-return]
     graph = getattr(target, "graph", None)
     if len(needed) > 1 or needed[0].name not in {"source", "sources"} or graph is None:
         names = ", ".join(parameter.name for parameter in needed)

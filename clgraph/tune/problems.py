@@ -291,7 +291,8 @@ class Counting(Problem):
         statistics = graph.statistics()
         if not (graph.directed or statistics.self_loops or statistics.parallel_edges):
             return graph
-        return module("clgraph.algorithms.triangles.simple").cleaned(graph)
+        found: Graph = module("clgraph.algorithms.triangles.simple").cleaned(graph)
+        return found
 
     def run(self, plan: Any, source: int) -> Any:
         """Count, with edges turned anew: who counts once pays for that."""

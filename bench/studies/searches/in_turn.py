@@ -81,7 +81,8 @@ class Process:
         """Wait for the answer to what was asked."""
         assert self._process.stdout is not None  # noqa: S101 (a pipe)
         line = self._process.stdout.readline()
-        return json.loads(line) if line else {"error": "its process has ended"}
+        answer: dict[str, Any] = json.loads(line) if line else {"error": "its process has ended"}
+        return answer
 
     def close(self) -> None:
         """End the process."""

@@ -142,7 +142,8 @@ class CopiedRows:
     def _launch(self, name: str, *args: Argument) -> cl.Event:
         kernel, groups = self._kernels[name]
         size = self.config.group_size
-        return kernel.launch(groups * size, size, *args)
+        event: cl.Event = kernel.launch(groups * size, size, *args)
+        return event
 
     def levels(self, source: int, limit: int) -> tuple[list[Level], int]:
         """Run the levels; give them, and how many launches these were."""

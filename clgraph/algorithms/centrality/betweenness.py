@@ -192,7 +192,8 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     if weighted and graph.weights is not None and thin.weights is not None:
         counts = graph.weights == thin.weights[place]
     copies = np.bincount(place[counts], minlength=scores.size).astype(scores.dtype)
-    return np.where(counts, (scores / copies)[place], 0).astype(scores.dtype)
+    shared: NDArray[Any] = np.where(counts, (scores / copies)[place], 0).astype(scores.dtype)
+    return shared
 
 
 def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:

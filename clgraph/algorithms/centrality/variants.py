@@ -84,7 +84,8 @@ def subset_sums(
     result = _run(thin, "betweenness_subset", state, given, sources, device, edges=edges)
     if result["overflows"][0]:
         raise too_many_paths(real)
-    return result["scores"]
+    scores: NDArray[Any] = result["scores"]
+    return scores
 
 
 def load_sums(
@@ -115,7 +116,8 @@ def load_sums(
         "scores": State(real, size="m" if edges else "n", per="run"),
     }
     result = _run(simple(graph), "load", state, {}, sources, device, edges=edges)
-    return result["scores"]
+    scores: NDArray[Any] = result["scores"]
+    return scores
 
 
 def _real(device: Device) -> np.dtype[Any]:

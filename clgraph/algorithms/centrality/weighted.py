@@ -142,4 +142,5 @@ class WeightedBetweenness:
                 )
             scores = scores + result["scores"]
             done += block.size
-        return scores
+        found: NDArray[np.float64] | NDArray[np.float32] = scores
+        return found

@@ -87,7 +87,8 @@ class CommunitiesResult(NamedResult):
     def sizes(self) -> NDArray[np.int64]:
         """Vertices of each community, by its smallest member, int64 [count]."""
         _, first, sizes = np.unique(self.labels, return_index=True, return_counts=True)
-        return sizes[np.argsort(first)].astype(np.int64)
+        ordered: NDArray[np.int64] = sizes[np.argsort(first)].astype(np.int64)
+        return ordered
 
     def groups(self) -> list[NDArray[np.int64]]:
         """Vertices of each community, by its smallest member."""

@@ -140,7 +140,8 @@ class Node:
         if tolerance and self.op in ("eq", "ne"):
             near = _within(np.asarray(args[0]), np.asarray(args[1]), tolerance)
             return near if self.op == "eq" else ~near
-        return EVALUATE[self.op](*args)
+        result: NDArray[Any] | np.generic = EVALUATE[self.op](*args)
+        return result
 
 
 EVALUATE: dict[str, Any] = {
@@ -158,7 +159,8 @@ EVALUATE: dict[str, Any] = {
 def _within(a: NDArray[Any], b: NDArray[Any], tolerance: int) -> NDArray[Any]:
     places = [_ordered(np.asarray(x, np.float32)) for x in (a, b)]
     near: NDArray[Any] = np.abs(places[0] - places[1]) <= tolerance
-    return near & ~np.isnan(a) & ~np.isnan(b)
+    result: NDArray[Any] = near & ~np.isnan(a) & ~np.isnan(b)
+    return result
 
 
 def _ordered(x: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -162,4 +162,5 @@ class Facts:
         for row, code in zip(table, kinds.tolist(), strict=True):
             values = tuple(code >> 2 * (len(digits) - 1 - i) & 3 for i in range(len(digits)))
             row[:] = [decisions(t, values[:arity], values[arity:]) for t in templates]
-        return table[inverse]
+        result: NDArray[np.int8] = table[inverse]
+        return result

@@ -305,7 +305,8 @@ def _with_facts(phase: Phase, facts: Facts, n: int) -> Found:
         verdicts = facts.decide(family.templates, tuples)
         for i, template in enumerate(family.templates):
             inferred[template].append(tuples[verdicts[:, i] == ALWAYS])
-        return verdicts == MINE
+        result: NDArray[np.bool_] = verdicts == MINE
+        return result
 
     mined = phase.mine(batches(n, family), wanted)
     return {t: np.concatenate([*inferred[t], mined[t]]) for t in family.templates}

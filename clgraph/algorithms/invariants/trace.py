@@ -61,7 +61,8 @@ def empty_rows(count: int, elements: int, dtype: Any) -> NDArray[Any]:
     size = count * padded * np.dtype(dtype).itemsize
     raw = np.empty(size + PAGE_BYTES, np.uint8)
     skip = -raw.ctypes.data % PAGE_BYTES
-    return raw[skip : skip + size].view(dtype).reshape(count, padded)
+    rows: NDArray[Any] = raw[skip : skip + size].view(dtype).reshape(count, padded)
+    return rows
 
 
 def pack(values: NDArray[Any], out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:

@@ -120,7 +120,8 @@ class MatchingResult:
         """
         if not len(self.cost):
             raise InvalidArgumentError("there is no match, so none is best.")
-        return self.mapping[int(np.argmin(self.cost))]
+        found: NDArray[np.int32] = self.mapping[int(np.argmin(self.cost))]
+        return found
 
     @property
     def partial(self) -> NDArray[np.bool_]:

@@ -233,7 +233,8 @@ class _Rows:
         counts = self.begins[vertices + 1] - begins
         ends = np.cumsum(counts)
         shift = np.repeat(begins - ends + counts, counts)
-        return self.edge_targets[shift + np.arange(shift.size)]
+        found: Array = self.edge_targets[shift + np.arange(shift.size)]
+        return found
 
     def spread(self, sources: Array) -> Array:
         """Hops from the nearest of the sources, of which one reaches every vertex."""

@@ -103,7 +103,8 @@ class State:
 
     def fill_scalar(self) -> np.generic:
         """Give `fill` as a kernel takes it."""
-        return np.array([self.fill]).astype(self.dtype)[0]
+        scalar: np.generic = np.array([self.fill]).astype(self.dtype)[0]
+        return scalar
 
     def named(self, name: str) -> SimpleNamespace:
         """Give what templates see of it."""

@@ -133,7 +133,8 @@ class Searcher:
                 rows[place] = row
             return rows
         plan = self._plan("distances", {"distances": State(np.int32, fill=-1)})
-        return plan.run(sources, progress=progress)["distances"]
+        found: NDArray[np.int32] = plan.run(sources, progress=progress)["distances"]
+        return found
 
     def marks(
         self, sources: NDArray[np.int64], progress: Progress | None = None

@@ -52,7 +52,8 @@ def order_keys(weights: NDArray[Any]) -> NDArray[np.uint32]:
 def _float_keys(weights: NDArray[np.float32]) -> NDArray[np.uint32]:
     # Adding 0 makes the two zeros one. Of negative numbers all bits are turned, of others the sign.
     bits = (weights + np.float32(0)).view(np.uint32)
-    return bits ^ np.where(bits & _SIGN, np.uint32(MOST_KEY), _SIGN)
+    turned: NDArray[np.uint32] = bits ^ np.where(bits & _SIGN, np.uint32(MOST_KEY), _SIGN)
+    return turned
 
 
 def band_limits(

@@ -243,7 +243,8 @@ class SpMV(Plan):
         where, targets, weights = self._arrays()
         key = (*where, targets, weights)
         if self._prepared is not None and self._prepared[0] == key:
-            return self._prepared[1]
+            prepared: tuple[Any, ...] = self._prepared[1]
+            return prepared
         n, lanes = self.n, self.device.traits.lanes
         tile = 1
         while tile < min(lanes, self._entries() / max(n, 1)):

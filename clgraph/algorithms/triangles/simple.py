@@ -92,7 +92,8 @@ def cleaned(graph: Graph) -> Graph:
 
 def _not_loops(graph: Graph) -> NDArray[np.bool_]:
     """Report which stored edges are no self-loops."""
-    return row_ids(graph.indptr) != graph.indices
+    different: NDArray[np.bool_] = row_ids(graph.indptr) != graph.indices
+    return different
 
 
 def _repeats(graph: Graph) -> bool:

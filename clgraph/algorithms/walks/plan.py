@@ -237,7 +237,8 @@ def _shares(p: Any, q: Any) -> NDArray[np.uint32]:
         biases.append(1.0 / float(value))
     wanted = np.array([biases[0], 1.0, biases[1]])
     rounded = np.rint(wanted / wanted.max() * 2**SHARE_BITS)
-    return np.maximum(rounded, 1).astype(np.uint32)
+    shares: NDArray[np.uint32] = np.maximum(rounded, 1).astype(np.uint32)
+    return shares
 
 
 def _verify(

@@ -53,7 +53,8 @@ def row_sums(graph: Graph) -> NDArray[np.uint32]:
         whole = _scaled(weights, graph, indptr[full], full)
     sums = np.cumsum(whole, dtype=np.uint64)
     before = np.concatenate([np.zeros(1, np.uint64), sums])[indptr[:-1]]
-    return (sums - np.repeat(before, graph.degrees)).astype(np.uint32)
+    within: NDArray[np.uint32] = (sums - np.repeat(before, graph.degrees)).astype(np.uint32)
+    return within
 
 
 def _exact(weights: NDArray[Any], begins: NDArray[np.int64]) -> NDArray[np.uint64] | None:

@@ -260,7 +260,8 @@ def _compare(args: argparse.Namespace) -> Record:
         )
     records = load_runner("runner.records")
     before, after = (records.load(path) for path in args.words[1:])
-    return load_runner("runner.compare").compare(before, after)
+    found: Record = load_runner("runner.compare").compare(before, after)
+    return found
 
 
 def _report(case: Record) -> None:
@@ -270,9 +271,11 @@ def _report(case: Record) -> None:
 
 def _render(record: Record) -> str:
     if "listed" in record:
-        return load_runner("report.text").render_list(record)
+        text: str = load_runner("report.text").render_list(record)
+        return text
     module = "report.text" if "schema" in record else "runner.compare"
-    return load_runner(module).render(record)
+    shown: str = load_runner(module).render(record)
+    return shown
 
 
 def _status(record: Record) -> int:

@@ -76,4 +76,5 @@ def _madvise() -> Callable[[int, int, int], int] | None:
     call = ctypes.CDLL(None).madvise
     call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     call.restype = ctypes.c_int
-    return call
+    found: Callable[[int, int, int], int] = call
+    return found

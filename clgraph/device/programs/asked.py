@@ -47,7 +47,8 @@ def asking(call: Callable[P, R]) -> Callable[P, R]:
 
     def config_of(args: tuple[Any, ...], given: dict[str, Any]) -> tuple[object]:
         if place is None:
-            return vars(args[0]).get(_KEPT, _NOTHING_KEPT)
+            kept: tuple[object] = vars(args[0]).get(_KEPT, _NOTHING_KEPT)
+            return kept
         config = (args[place] if len(args) > place else given.get("config"),)
         if makes:
             vars(args[0])[_KEPT] = config

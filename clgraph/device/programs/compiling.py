@@ -141,7 +141,10 @@ def _compiled(device: Device, source: str, options: tuple[str, ...]) -> cl._cl._
 
 def _raw_program() -> type[cl._cl._Program]:
     """Get the class below ``pyopencl.Program``, which has no cache in front of its builds."""
-    return operator.attrgetter("_Program")(importlib.import_module("pyopencl._cl"))
+    raw: type[cl._cl._Program] = operator.attrgetter("_Program")(
+        importlib.import_module("pyopencl._cl")
+    )
+    return raw
 
 
 def _compile(device: Device, handle: cl._cl._Program, options: tuple[str, ...]) -> None:

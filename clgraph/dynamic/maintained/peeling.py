@@ -185,7 +185,8 @@ class EdgeSupports(Follower):
         begins = store.pointer.read(store.n).astype(np.int64)
         lengths = np.diff(rows[0].read(store.n + 1).astype(np.int64))
         nth = np.arange(store.m) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return state.values.read()[np.repeat(begins, lengths) + nth]
+        values: NDArray[np.uint32] = state.values.read()[np.repeat(begins, lengths) + nth]
+        return values
 
     def under(self, least: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Give both ends of the edges that are in fewer triangles."""

@@ -128,7 +128,8 @@ class TrussNumbers(Follower):
         log = SweepLog()
         packed = self._maintenance.packed(log, store, state.values)
         log.wait()
-        return packed.read(store.m)
+        values: NDArray[np.uint32] = packed.read(store.m)
+        return values
 
     def _anew(self, *, ordered: bool = False) -> tuple[Truss, TrussResult]:
         """Find all numbers anew."""

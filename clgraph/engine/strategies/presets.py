@@ -119,7 +119,8 @@ class Presets:
         if name != TUNED:
             return cls.of(config)
         database = module("clgraph.tune.database")
-        return database.configured(graph, algorithm, device, objective or "time")
+        found: Self = database.configured(graph, algorithm, device, objective or "time")
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -51,11 +51,13 @@ class Format:
 
     def read(self, source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
         """Read a graph from an open file."""
-        return self._function("read")(source, directed=directed, weighted=weighted)
+        graph: Graph = self._function("read")(source, directed=directed, weighted=weighted)
+        return graph
 
     def write(self, graph: Graph) -> Iterator[bytes]:
         """Give a graph as the pieces of a file."""
-        return self._function("write")(graph)
+        pieces: Iterator[bytes] = self._function("write")(graph)
+        return pieces
 
     def _function(self, does: str) -> Any:
         module = importlib.import_module(f"clgraph.graph.formats.{self.module}")

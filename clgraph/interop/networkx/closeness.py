@@ -35,7 +35,7 @@ def _closeness(found: Any, n: int, *, improved: bool) -> list[float]:
     values = np.divide(others, found.total, out=np.zeros(others.size), where=found.total > 0)
     if improved and n > 1:
         values *= others / (n - 1)
-    return values.tolist()
+    return values.tolist()  # type: ignore[no-any-return]
 
 
 class Closeness:
@@ -179,7 +179,7 @@ def _check_reaching(graph: NetworkxGraph, single: str) -> None:
 def _reaching(graph: NetworkxGraph, vertices: NDArray[np.int64]) -> list[float]:
     found = Searches.of(graph).totals(vertices)
     values = found.reached - 1 if graph.directed else found.harmonic
-    return (values / (graph.n - 1)).tolist()
+    return (values / (graph.n - 1)).tolist()  # type: ignore[no-any-return]
 
 
 def _distances(graph: NetworkxGraph, sources: NDArray[np.int64], weight: Any) -> Any:

@@ -38,7 +38,7 @@ def _counts(graph: NetworkxGraph) -> NDArray[np.int64]:
         device = Searches.of(graph).device
         return triangles_of(graph.plain, "vertex", clean=True, device=device)
 
-    return _once(graph, "triangles", count)
+    return _once(graph, "triangles", count)  # type: ignore[no-any-return]
 
 
 def _once(graph: NetworkxGraph, key: str, work_out: Callable[[], Any]) -> Any:

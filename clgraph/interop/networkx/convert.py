@@ -208,5 +208,5 @@ def to_networkx(
 def kind_of(*, directed: bool, multigraph: bool) -> type:
     """Class of networkx for such graphs."""
     if multigraph:
-        return nx.MultiDiGraph if directed else nx.MultiGraph
-    return nx.DiGraph if directed else nx.Graph
+        return nx.MultiDiGraph if directed else nx.MultiGraph  # type: ignore[no-any-return]
+    return nx.DiGraph if directed else nx.Graph  # type: ignore[no-any-return]

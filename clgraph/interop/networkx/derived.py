@@ -78,7 +78,8 @@ class _Counts:
             raise nx.NetworkXError(IRREGULAR)
 
     def listed(self, begin: int, end: int) -> list[int]:
-        return np.maximum(self._known[begin:end], 0).tolist()
+        listed: list[int] = np.maximum(self._known[begin:end], 0).tolist()
+        return listed
 
 
 class Derived:

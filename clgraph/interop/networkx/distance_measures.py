@@ -32,7 +32,7 @@ def _eccentricities(graph: NetworkxGraph, vertices: NDArray[np.int64], weight: A
     found = totals(graph, vertices, weight)
     if (found.reached < graph.n).any():
         raise nx.NetworkXError(DIRECTED if graph.directed else UNDIRECTED)
-    return _whole(graph, found.farthest, weight).tolist()
+    return _whole(graph, found.farthest, weight).tolist()  # type: ignore[no-any-return]
 
 
 def _whole(graph: NetworkxGraph, values: Any, weight: Any) -> Any:
@@ -182,7 +182,7 @@ class DistanceMeasures:
         if not _connected(G):
             return math.inf
         total = _whole(G, totals(G, np.arange(G.n), weight).total, weight).sum().item()
-        return total if G.directed else total / 2
+        return total if G.directed else total / 2  # type: ignore[no-any-return]
 
     @serves(GROUP, ALL, directed=False, multigraph=False)
     def hyper_wiener_index(self, G: Any, weight: Any = None) -> float:

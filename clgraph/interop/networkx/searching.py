@@ -82,7 +82,8 @@ class Searches:
             # A transpose is only made where it is at hand or wanted.
             return Searcher(ahead, self.device, transpose=reverse if back else None)
 
-        return self._plan(("searcher", back), build)
+        found: Searcher = self._plan(("searcher", back), build)
+        return found
 
     def hops(self, source: int, *, back: bool = False) -> NDArray[np.int32]:
         """Hop distances [n] from, or to, one vertex; -1 where there is no path."""
@@ -128,7 +129,8 @@ class Searches:
             graph = self.graph.weighted(attribute)
             return WeightedSearcher(graph.transpose() if back else graph, self.device)
 
-        return self._plan(("weighted", attribute, back), build)
+        found: WeightedSearcher = self._plan(("weighted", attribute, back), build)
+        return found
 
     def paths(
         self,

@@ -55,7 +55,8 @@ def _kruskal(graph: NetworkxGraph, weight: Any, *, least: bool) -> NDArray[np.in
     found = minimum_spanning_forest(ranked, device=current_device())
     if ranked.weights is None:
         raise AssertionError("a graph that was made of weights has none")
-    return order[np.sort(ranked.weights[found.edges])]
+    taken: NDArray[np.int64] = order[np.sort(ranked.weights[found.edges])]
+    return taken
 
 
 def _taken(graph: NetworkxGraph, weight: Any, data: Any, *, least: bool) -> Iterator[Any]:

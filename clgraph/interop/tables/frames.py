@@ -117,7 +117,8 @@ def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher
     key = (hops, found, batch)
     if key not in graph.kept:
         graph.kept[key] = Searcher(graph, found, method)
-    return graph.kept[key]
+    searcher: Searcher = graph.kept[key]
+    return searcher
 
 
 def _method(batch: str) -> str:
@@ -136,7 +137,8 @@ def _weighted(graph: Graph, batch: str, device: Device | str | None) -> Weighted
     key = (lengths, found, batch)
     if key not in graph.kept:
         graph.kept[key] = WeightedSearcher(graph, found, method)
-    return graph.kept[key]
+    searcher: WeightedSearcher = graph.kept[key]
+    return searcher
 
 
 def _lengths(searcher: WeightedSearcher, numbers: NDArray[np.int64], like: Any) -> NDArray[Any]:

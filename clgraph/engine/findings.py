@@ -223,7 +223,8 @@ class Findings:
     @property
     def distances(self) -> NDArray[Any]:
         """As the search wrote them [n]."""
-        return self._read("distances", lambda held: held.distances.read())
+        found: NDArray[Any] = self._read("distances", lambda held: held.distances.read())
+        return found
 
     def read_into(self, out: NDArray[Any] | None) -> None:
         """Copy the distances to an array of the caller's, which `distances` is from then on."""
@@ -243,14 +244,16 @@ class Findings:
     @property
     def predecessors(self) -> NDArray[np.int32] | None:
         """int32 [n], -1 where unreached; None if no tree was labelled."""
-        return self._read(
+        found: NDArray[np.int32] | None = self._read(
             "predecessors", lambda held: held.predecessors and held.predecessors.read()
         )
+        return found
 
     @property
     def levels(self) -> NDArray[np.uint32]:
         """uint32 [levels, 4]: frontier, edges or nothing, direction, clock."""
-        return self._read("levels", self._level_rows)
+        found: NDArray[np.uint32] = self._read("levels", self._level_rows)
+        return found
 
     def _level_rows(self, held: SearchBuffers) -> NDArray[Any]:
         rows = min(self._depth + self.MORE_ROWS, held.levels.count // 4)

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device
+    from clgraph.engine.blocks import BlockRows
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
+    from clgraph.graph import Graph
 
 __all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "Sharing"]
 
@@ -82,7 +84,9 @@ class Sharing:
         """Bytes that all devices together put into their mailboxes at a level."""
         return self._room_bytes
 
-    def declare(self, table: Table, graph: Any, config: Resolved, device: Device) -> None:
+    def declare(
+        self, table: Table, graph: Graph | BlockRows, config: Resolved, device: Device
+    ) -> None:
         """Declare the arguments of ``bfs/copies/levels.mako``, and take memory for the mailbox."""
         self._check(config)
         check_hubs(SHARED_BITS, config.hubs_among(graph.degrees))

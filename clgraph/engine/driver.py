@@ -171,7 +171,6 @@ class Driver:
         together = [tuple(stages)] if fused else [(stage,) for stage in stages]
         programs = [load(device, file, arguments=table.rows, **render(names)) for names in together]
         kernels = [program.kernel(entry, device) for program in programs]
-        self.table = table
         self.program = programs[0]
         self.places = {name: place for place, names in enumerate(together) for name in names}
         self._device = device
@@ -219,6 +218,11 @@ class Driver:
             *(np.uint32(config.limits.patience or 0), np.uint32(config.limits.spin or 0)),
             np.uint64(config.launch_work),
         )
+        self.follow(table)
+
+    def follow(self, table: Table) -> None:
+        """Take arguments from a table with the same rows from now on."""
+        self.table = table
         self._number = len(table.rows) + 1  # where that of a launch is among the arguments
         table.change((self._number, self._number + 1))
 

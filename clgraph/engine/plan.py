@@ -371,7 +371,7 @@ class SearchPlan(FollowingPlan):
         """
         held: Driver | None = getattr(self, "_stages", None)
         if held is not None and (about, table.rows) == self._built_for:
-            held.table = table
+            held.follow(table)
         else:
             self._built_for: tuple[Any, ...] = (about, table.rows)
             self._stages = Driver(

@@ -9,6 +9,7 @@ import clgraph as cg
 from clgraph.device import Memory
 from clgraph.dynamic import contents
 from clgraph.engine.blocks import BlockRows
+from clgraph.engine.driver import Driver
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 # Presets and strategies that read rows in blocks.
@@ -99,6 +100,29 @@ def test_dh30_every_way_of_searching(pocl, name, directed, monkeypatch):
             unpacked(patch)
             np.testing.assert_array_equal(search.run(3).distances, distances)
         change(graph, turn, rng)
+
+
+def test_launches_are_numbered_when_rows_have_changed(pocl, monkeypatch):
+    """The same kernels with arguments of other rows: each launch still has its own number."""
+    graph = cg.DynamicGraph(start(False), device=pocl, block_edges=64)
+    search = cg.BFS(graph, config=cg.BFSConfig(schedule="stepped"))
+    change(graph, 1, np.random.default_rng(3))
+    search.run(3)
+    driver = search._stages
+    change(graph, 1, np.random.default_rng(4))
+    distances, _ = wanted(graph)
+    launch, numbers = Driver._launch, []
+
+    def numbered(self, args, number, *rest, **keywords):
+        assert number < 500, "the search begins again and again"
+        event = launch(self, args, number, *rest, **keywords)
+        numbers.append(number)
+        return event
+
+    monkeypatch.setattr(Driver, "_launch", numbered)
+    np.testing.assert_array_equal(search.run(3).distances, distances)
+    assert search._stages is driver  # or this tests nothing
+    assert numbers == list(range(len(numbers)))
 
 
 def test_calls_read_blocks(any_device, monkeypatch):

@@ -8,15 +8,9 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.bfs.config import BFSConfig
-from clgraph.cluster.bits import BitExchange
-from clgraph.cluster.candidates import CandidateExchange
-from clgraph.cluster.config import PartitionPlan, pays_in_bits
-from clgraph.cluster.copies import CopyExchange, Gathered, check_alike
 from clgraph.cluster.devices import checked_devices
-from clgraph.cluster.mailboxes import MailboxExchange
-from clgraph.cluster.parts.numbering import numbering_of
-from clgraph.cluster.parts.partition import PARTITIONS, Blocks, Copies, chosen, made
-from clgraph.cluster.parts.share import deal, facts_of, whole_share
+from clgraph.cluster.holding import held
+from clgraph.cluster.parts.partition import PARTITIONS, Copies
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranks.comm import Communicator, Program, run
 from clgraph.cluster.ranks.over_mpi import world
@@ -26,55 +20,21 @@ from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
-from clgraph.errors import DeviceMemoryError, InvalidArgumentError
+from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.cluster.parts.part import Part
-    from clgraph.cluster.parts.share import Facts, Share
-    from clgraph.cluster.parts.slices import Slices
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["BFS", "DividedBFS", "communicator", "shares_of"]
+__all__ = ["BFS", "DividedBFS", "communicator"]
 
 
 def communicator(comm: Any) -> Communicator:
     """Give the ranks that a plan is for: those given, else those of the MPI job."""
     return comm if isinstance(comm, Communicator) else world(comm=comm)
-
-
-def shares_of(
-    comm: Communicator, slices: Slices, partition: str | None, bits: Any, *, back: bool
-) -> list[Share]:
-    """Give the ranks of this process what they hold.
-
-    Parameters
-    ----------
-    comm : Communicator
-        Whose ranks.
-    slices : Slices
-        Of the graph.
-    partition : str or None
-        Which; None chooses.
-    bits : callable
-        From the facts: whether ranks exchange bitmaps, for which only ranges will do.
-    back : bool
-        Whether in-edges of owned vertices are wanted too.
-    """
-    if isinstance(slices, GraphSlices):
-        graph, facts = slices.graph, facts_of(slices.graph)
-        asked = partition or chosen(facts.n, facts.m, comm.size, facts.max_degree, bits=bits(facts))
-        if not PARTITIONS[asked].spreads:
-            parts = made(asked, facts.n, comm.size, facts.top_vertices[:0])
-            return [whole_share(graph, facts, parts, rank, back=back) for rank in comm.ranks]
-        partition = asked
-    dealt = [
-        deal(slices, rank, comm.size, partition=partition, bits=bits, back=back)
-        for rank in comm.ranks
-    ]
-    return run(comm, dealt)
 
 
 class BFS(StaysHere):
@@ -174,96 +134,11 @@ class BFS(StaysHere):
             }
         )
 
-        if not self._in_copies(slices, wanted, partition):
-            self._in_parts(slices, wanted, "block" if partition == Copies.name else partition)
+        holding = held(self.comm, slices, wanted, partition, predecessors=self.with_predecessors)
+        self.facts, self.partition = holding.facts, holding.partition
+        self.configs, self._exchanges = holding.configs, holding.exchanges
+        self._shares, self._labels = holding.shares, holding.labels
         run(self.comm, [exchange.prepare() for exchange in self._exchanges])
-
-    def _in_copies(self, slices: Slices, wanted: BFSConfig, partition: str | None) -> bool:
-        """Hold the whole graph on every device, if that is asked for, or pays and fits."""
-        with self.comm.agreeing():
-            asked = partition == Copies.name
-            meet = self.comm.meets and isinstance(slices, GraphSlices)
-            if asked and not meet:
-                raise InvalidArgumentError(
-                    "partition='copies' is for a graph that this process holds, and two to eight "
-                    "devices that meet in mailboxes; choose 'block'."
-                )
-            if not isinstance(slices, GraphSlices) or not slices.graph.n:
-                return False
-            graph, facts = slices.graph, facts_of(slices.graph)
-            chosen_here = meet and partition is None and wanted == BFSConfig()
-            if not asked and not (chosen_here and pays_in_bits(facts)):
-                return False
-            parts: Blocks = Copies(facts.n, self.comm.size)
-            shares = [whole_share(graph, facts, parts, rank, back=True) for rank in self.comm.ranks]
-            numbering = numbering_of(graph, self.comm.size)
-            found = Gathered(graph.n, numbering)
-            try:
-                exchanges = [
-                    CopyExchange(
-                        *(graph, numbering, found, share, device, wanted),
-                        predecessors=self.with_predecessors,
-                    )
-                    for share, device in zip(shares, self.comm.devices, strict=True)
-                ]
-                check_alike(exchanges)
-            except (DeviceMemoryError, InvalidArgumentError):
-                if asked:
-                    raise
-                return False
-        self.facts, self.partition, self._shares = facts, parts, shares
-        self._labels = graph.labels
-        self.configs = tuple(exchange.part.config for exchange in exchanges)
-        self._exchanges: list[Any] = exchanges
-        return True
-
-    def _in_parts(self, slices: Slices, wanted: BFSConfig, partition: str | None) -> None:
-        """Hold a part of the graph on every device."""
-
-        def bits(facts: Facts) -> bool:
-            return self._partition_plan(facts, wanted, partition).exchange == "bits"
-
-        shares = shares_of(self.comm, slices, partition, bits, back=True)
-        with self.comm.agreeing():
-            self.facts, self.partition = shares[0].facts, shares[0].partition
-            partition_plan = self._partition_plan(self.facts, wanted, partition)
-            self._labels = slices.graph.labels if isinstance(slices, GraphSlices) else None
-            samples = [
-                slices.graph if isinstance(slices, GraphSlices) else share.sample
-                for share in shares
-            ]
-            self.configs = tuple(
-                partition_plan.resolved(
-                    sample, self.facts, device, predecessors=self.with_predecessors
-                )
-                for sample, device in zip(samples, self.comm.devices, strict=True)
-            )
-            kind: type[BitExchange | CandidateExchange] = CandidateExchange
-            if partition_plan.exchange == "candidates" and self.comm.asked_to_meet:
-                raise InvalidArgumentError(
-                    "transfers='mailboxes' is for bits, and this search has its devices exchange "
-                    "candidates; choose partition='block' or frontier='status', or leave it out."
-                )
-            if partition_plan.exchange == "bits":
-                kind = MailboxExchange if self.comm.meets else BitExchange
-            self._exchanges = [
-                kind(
-                    *(share, partition_plan, device, config_),
-                    comm=self.comm,
-                    predecessors=self.with_predecessors,
-                )
-                for share, device, config_ in zip(
-                    shares, self.comm.devices, self.configs, strict=True
-                )
-            ]
-            self._shares = shares
-
-    @staticmethod
-    def _partition_plan(facts: Facts, wanted: BFSConfig, partition: str | None) -> PartitionPlan:
-        partition_plan = PartitionPlan.of(facts, wanted)
-        if partition is None or (partition_plan.exchange == "bits") == (partition == "block"):
-            return partition_plan
-        return partition_plan.exchanging("bits" if partition == "block" else "candidates")
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.components.plan import ConnectedComponents as OneDevice
-from clgraph.cluster.bfs import communicator, shares_of
+from clgraph.cluster.bfs import communicator
+from clgraph.cluster.holding import shares_of
 from clgraph.cluster.parts.slices import slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.ranks.butterfly import butterflies

@@ -9,7 +9,8 @@ import numpy as np
 
 from clgraph.algorithms.ranking.columns import real_type
 from clgraph.algorithms.spmv.plan import SpMV
-from clgraph.cluster.bfs import communicator, shares_of
+from clgraph.cluster.bfs import communicator
+from clgraph.cluster.holding import shares_of
 from clgraph.cluster.parts.slices import slices_of, turned
 from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.ranks.comm import AllGather, Program, Swap, run

@@ -11,9 +11,10 @@ import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
-from clgraph.cluster.bfs import communicator, shares_of
+from clgraph.cluster.bfs import communicator
 from clgraph.cluster.bins import bins_exchanged
 from clgraph.cluster.config import PartitionPlan
+from clgraph.cluster.holding import shares_of
 from clgraph.cluster.parts.paths import PathPart
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from clgraph.cluster.parts.share import Share
     from clgraph.cluster.result import Levels
     from clgraph.device import Device
-    from clgraph.engine.driver import Driver, Started
+    from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.driver import Driver
     from clgraph.graph import Graph
 
 __all__ = ["CopyExchange", "CopyPart", "Gathered", "check_alike"]
 
 DIRECTIONS = ("end", "push", "push", "pull", "push")
+TOGETHER = AllGather.of(0)  # nobody goes on before all have come so far
 SHARED = 1 << 8
 
 
@@ -84,17 +86,26 @@ class SharedBFS(BFS):
         """Say where the mailboxes of all are."""
         self._sharing.link(self._stages.table, addresses)
 
-    def start(self, source: int, limit: int, stamp: int) -> Started:
-        """Launch a search, and do not wait."""
-        given: dict[str, Any] = {
-            "source": np.uint32(source),
-            "max_level": np.uint32(limit),
-            "first_stamp": np.uint32(stamp),
-            **self._buffers.arguments,
-        }
-        started = self._stages.start(given)
-        self.device.queue.flush()  # others wait for it, and whoever waits flushes its own queue
-        return started
+    def prepare(self, source: int, limit: int, stamp: int) -> list[Argument]:
+        """Have a search ready to be launched; give its arguments."""
+        return self._stages.prepare(
+            {
+                "source": np.uint32(source),
+                "max_level": np.uint32(limit),
+                "first_stamp": np.uint32(stamp),
+                **self._buffers.arguments,
+            }
+        )
+
+    def start(self, args: list[Argument]) -> None:
+        """Launch what was prepared, and do nothing else: the others' kernels wait for this one."""
+        self._stages.start(args)
+
+    def ask(self) -> Any:
+        """Have the search tell how it ended; whoever waits for it flushes its own queue alone."""
+        asked = self._stages.ask()
+        self.device.queue.flush()
+        return asked
 
     def own(self, name: str) -> NDArray[np.int32]:
         """Read what the last search wrote of its own vertices: distances or predecessors."""
@@ -102,10 +113,15 @@ class SharedBFS(BFS):
         found: NDArray[np.int32] = self._buffers.arguments[name].read(past - first, begin=first)
         return found
 
+    @property
+    def noted_levels(self) -> int:
+        """Of how many levels there is room to note something."""
+        return self._buffers.levels.count // 4
+
     def noted(self, depth: int) -> NDArray[np.uint32]:
         """Read what it noted of levels, and of the end behind them, as far as there is room."""
-        levels = self._buffers.levels
-        return levels.read(4 * min(depth + 2, levels.count // 4)).reshape(-1, 4)
+        rows = min(depth + 2, self.noted_levels)
+        return self._buffers.levels.read(4 * rows).reshape(-1, 4)
 
 
 class Gathered:
@@ -122,11 +138,15 @@ class Gathered:
     ----------
     plans : list of SharedBFS
         Those of all ranks.
+    stamp : int
+        The number of the next level that is shared; no two searches have the same, not even an
+        interrupted one and the next.
     """
 
     def __init__(self, n: int, numbering: Numbering | None) -> None:
         self._n, self._numbering = n, numbering
         self.plans: list[SharedBFS] = []
+        self.stamp = 1
         self._read: dict[str, NDArray[np.int32]] = {}
         self._lone: int | None = None
 
@@ -245,7 +265,6 @@ class CopyExchange:
         plan = SharedBFS(begins, share.rank, graph, predecessors, wanted, device)
         found.plans.append(plan)
         self.part, self._found = CopyPart(share, plan, found), found
-        self._stamp = 1
         self.stepped = False
 
     def prepare(self) -> Generator[Any, Any, None]:
@@ -255,26 +274,32 @@ class CopyExchange:
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
-        plan, driver = self.part.plan, self.part.plan.driver
-        number, self.stepped = self._found.begin(source), False
-        stamps = yield AllGather.of(self._stamp)
-        self._stamp = int(stamps.max())
+        plan, driver, found = self.part.plan, self.part.plan.driver, self._found
+        number, self.stepped = found.begin(source), False
         begun = time.perf_counter()
         if number is None:
             return [Level(1)], 0, time.perf_counter() - begun
-        stamp, self._stamp = self._stamp, self._stamp + MOST_SHARED
+        stamp = found.stamp
         try:
-            started = plan.start(number, limit, stamp % 2**32)
-            yield AllGather.of(0)  # all are launched before any is waited for
-            outcome = driver.finish(started)
+            args = plan.prepare(number, limit, stamp % 2**32)
+            # Kernels wait for each other: each is launched right behind the one before.
+            yield TOGETHER
+            found.stamp = stamp + MOST_SHARED  # whatever comes now, no later search has these
+            plan.start(args)
+            yield TOGETHER
+            asked = plan.ask()
+            yield TOGETHER  # all are asked before any is waited for
+            outcome = driver.finish(args, asked)
             self.stepped = outcome.mode == "stepped"
             launched = yield AllGather.of(outcome.launches)
         except BaseException:
             plan.device.queue.finish()  # its waits are bounded; it reads the mailboxes of others
             raise
         seconds = time.perf_counter() - begun
-        levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
-        if len(levels) <= outcome.depth:
+        levels: list[Level] = []
+        if plan is found.plans[0]:  # all have noted the same
+            levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
+        if outcome.depth >= plan.noted_levels:
             yield from self._counted(levels, outcome.depth)
         return levels, int(launched.sum()), seconds
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from clgraph.device.programs.kernel import Argument
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
-
-    # Arguments, and what was asked for behind the launch.
-    Started: TypeAlias = tuple[list[Argument], Any]
 
 __all__ = ["Driver", "Outcome"]
 
@@ -298,29 +295,42 @@ class Driver:
             watching.stepping(self._kernels)
         return self._stepped(args, order, between, beside)
 
-    def start(self, given: Mapping[str, Argument]) -> Started:
-        """Launch persistently what `run` would, and do not wait: `finish` does.
+    def prepare(self, given: Mapping[str, Argument]) -> list[Argument]:
+        """Have ready what `run` would launch persistently, so that `start` takes little time.
 
         Parameters
         ----------
         given : dict
             Arguments of this run, by name.
+
+        Returns
+        -------
+        list
+            All arguments, for `start` and `finish`.
         """
         args = self.table.bind(given)
         args += self._own
         self._begin()
         self._take(self.groups)
-        self._launch(args, 0, self._persistent_flags, seen=False)
-        return args, self._mirror.ask()
+        args[self._number + 1] = self._persistent_flags
+        self._kernel.hand_over(args, self.table.changing, self.table.stamp)
+        return args
 
-    def finish(self, started: Started) -> Outcome:
-        """Wait for what was started, and go on with it as `run` does.
+    def start(self, args: list[Argument]) -> None:
+        """Launch what was prepared, and do not wait: `ask` and then `finish` do."""
+        self._launch(args, 0, self._persistent_flags, seen=False)
+
+    def ask(self) -> Any:
+        """Have what was started tell how it ended; `finish` waits for it."""
+        return self._mirror.ask()
+
+    def finish(self, args: list[Argument], asked: Any) -> Outcome:
+        """Wait for what was started and asked for, and go on with it as `run` does.
 
         Raises
         ------
         As `run` does.
         """
-        args, asked = started
         self._mirror.came(asked)
         outcome = self._persistent(args, None, None, launched=True)
         if outcome is not None:

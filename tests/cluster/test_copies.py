@@ -123,6 +123,36 @@ INTERRUPTED = """
     check_search(graph, 1, plan.run(1))
     assert stepped(plan) == [False, False]
 """
+CLOSE = """
+    from clgraph.device import native
+
+    graph = cg.generate.kron(10, seed=2)
+    plan = copies(graph, 3)
+    plan.run(1)
+    kernels = [part.kernels[0]._handle for part in plan.parts]
+    calls = []
+
+    def noting(name):
+        call = getattr(native.KernelHandle, name)
+
+        def noted(handle, *of):
+            calls.append((name, handle))
+            return call(handle, *of)
+
+        setattr(native.KernelHandle, name, noted)
+
+    for name in ("set_bytes", "enqueue", "enqueue_unseen"):
+        noting(name)
+    for source in np.flatnonzero(graph.degrees)[:2].tolist():
+        calls.clear()
+        result = plan.run(source)
+        launched = calls.copy()
+        check_search(graph, source, result)
+        first = launched.index(("enqueue_unseen", kernels[0]))
+        assert any(name == "set_bytes" for name, _ in launched[:first])
+        assert launched[first : first + 3] == [("enqueue_unseen", kernel) for kernel in kernels]
+        assert all(name != "set_bytes" for name, _ in launched[first:])
+"""
 REFUSED = """
     graph = cg.generate.kron(8, seed=2)
     for options, sentence in (
@@ -171,6 +201,11 @@ def test_who_waits_in_vain_searches_alone():
 def test_a_search_after_an_interrupted_one():
     """Numbers of levels are others, and who was launched alone has given up."""
     run(INTERRUPTED)
+
+
+def test_kernels_are_launched_one_right_behind_the_other():
+    """What each takes is handed over before: whoever is launched first waits for the last."""
+    run(CLOSE)
 
 
 def test_what_cannot_be_shared_is_refused():

@@ -176,6 +176,42 @@ def test_bound_arguments_are_handed_over_where_they_change(bound):
     assert args[1].read().tolist() == [i * 7 + 9 for i in range(4)]
 
 
+def test_arguments_that_were_handed_over_ahead_are_not_at_the_launch(bound):
+    kernel, args, handed = bound
+    stamp = object()
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
+    handed.taken()
+    args[2] = U32(6)
+    kernel.hand_over(args, (2,), stamp)
+    assert handed.taken() == [2]
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
+    assert handed.taken() == []
+    assert args[1].read().tolist() == [i * 6 + 3 for i in range(4)]
+    # Under another stamp all are looked at.
+    args[3] = U64(5)
+    kernel.hand_over(args, (2,), object())
+    assert handed.taken() == [3]
+    wait(kernel.launch(4, 4, *args))
+    assert args[1].read().tolist() == [i * 6 + 5 for i in range(4)]
+
+
+def test_nothing_is_handed_over_ahead_while_somebody_watches(bound):
+    """Whoever launches instead may give the kernel others, and looks at all at the launch."""
+    kernel, args, handed = bound
+    stamp = object()
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
+    handed.taken()
+    args[2] = U32(6)
+    launch_by(lambda observed, *_: cl.enqueue_marker(observed.device.queue))
+    try:
+        kernel.hand_over(args, (2,), stamp)
+        assert handed.taken() == []
+    finally:
+        launch_by(None)
+    wait(kernel.launch_bound(4, 4, args, (2,), stamp))
+    assert args[1].read().tolist() == [i * 6 + 3 for i in range(4)]
+
+
 def test_a_launch_between_ends_what_is_bound(bound):
     kernel, args, _ = bound
     stamp = object()

@@ -197,11 +197,8 @@ class Kernel:
             )
         event = None
         with self._lock:
-            if stamp is None or stamp is not self._stamp:
-                places = self._unlike(args)
-            self._stamp = None  # an exception may come before the driver has all of them
             try:
-                self._set_arguments(args, places)
+                self._hand_over(args, places, stamp)
                 if seen or checks is not None:
                     event = self._handle.enqueue(global_size, group_size)
                 else:
@@ -215,6 +212,24 @@ class Kernel:
         if checks is not None and event is not None:
             checks.examine(event)
         return event
+
+    def hand_over(self, args: Sequence[Argument], places: Iterable[int], stamp: object) -> None:
+        """Hand arguments over ahead of the launch that has them, which then finds none to set.
+
+        Parameters, Raises
+            As of `launch_bound`, by which the launch is to come. While launches are watched or
+            checked it does nothing: the launch hands over then.
+        """
+        if _instead is None and self.checks is None:
+            check_process()
+            with self._lock:
+                try:
+                    self._hand_over(args, places, stamp)
+                except NativeError as error:
+                    raise ClgraphError(
+                        f"{self.name} could not be prepared on {self.device.name}: {error}"
+                    ) from error
+                self._stamp = stamp
 
     def again(self) -> None:
         """Enqueue the kernel as it was launched last, with the same arguments and no event.
@@ -294,6 +309,13 @@ class Kernel:
         if self.registers is None:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
+
+    def _hand_over(self, args: Sequence[Argument], places: Iterable[int], stamp: object) -> None:
+        """Hand arguments over; the caller holds the lock, and keeps the stamp if nothing fails."""
+        if stamp is None or stamp is not self._stamp:
+            places = self._unlike(args)
+        self._stamp = None  # an exception may come before the driver has all of them
+        self._set_arguments(args, places)
 
     def _unlike(self, args: Sequence[Argument]) -> list[int]:
         """Give the places of arguments that a look does not show to be those of the launch before.

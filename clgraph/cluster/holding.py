@@ -9,8 +9,9 @@ from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.bits import BitExchange
 from clgraph.cluster.candidates import CandidateExchange
 from clgraph.cluster.config import PartitionPlan, pays_in_bits
-from clgraph.cluster.copies import CopyExchange, Gathered, check_alike
+from clgraph.cluster.copies import CopyExchange, check_alike
 from clgraph.cluster.mailboxes import MailboxExchange
+from clgraph.cluster.parts.copies import Gathered
 from clgraph.cluster.parts.numbering import numbering_of
 from clgraph.cluster.parts.partition import PARTITIONS, Blocks, Copies, chosen, made
 from clgraph.cluster.parts.share import deal, facts_of, whole_share

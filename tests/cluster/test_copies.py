@@ -100,7 +100,7 @@ IN_VAIN = """
         part.plan.link(addresses)
 """
 INTERRUPTED = """
-    from clgraph.cluster.copies import SharedBFS
+    from clgraph.cluster.parts.copies import SharedBFS
 
     graph = cg.generate.kron(10, seed=2)
     sharing.CPU_POLLS = 1 << 12

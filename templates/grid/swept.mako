@@ -19,7 +19,8 @@
 ## The first SIMD group looks back, `looks` tiles a lane at once: on an H200 one is the fastest, since what is
 ## read takes registers, and so groups that are resident. It waits for a tile a limited number of polls and
 ## then combines its elements itself, so the launch ends on every device. Those may be overwritten once the
-## tile has said what they were, if `in_place` holds: then what it said is found afterwards.
+## tile has said what they were, if `in_place` holds: then what it said is found afterwards. A group that is
+## between the words of its second value is waited for, since its elements may be gone and its first value, too.
 ## Values combine in the order of the elements, so the operator need not commute, but how they are grouped
 ## differs from run to run: sums of floating point are not for this.
 ##
@@ -54,6 +55,17 @@ static inline uint tile_heard(volatile __global ulong *state, const uint tile, $
     const uint2 word = as_uint2(load_relaxed_ulong(&state[STATE_HEAD + tile]));
     *x = as_${type}(word.x);
     return word.y;
+% endif
+}
+
+// Whether a tile may still have its elements: while its second value is half said, it has said the first.
+static inline uint tile_silent(volatile __global ulong *state, const uint tile, const uint stamp) {
+% if two:
+    const uint low = (uint)(load_relaxed_ulong(&state[STATE_HEAD + 2ul * tile]) >> 33);
+    const uint high = (uint)(load_relaxed_ulong(&state[STATE_HEAD + 2ul * tile + 1u]) >> 33);
+    return low != stamp || high != stamp;
+% else:
+    return (uint)(load_relaxed_ulong(&state[STATE_HEAD + tile]) >> 33) != stamp;
 % endif
 }
 </%def>
@@ -114,7 +126,7 @@ for (uint polls = 0u; from > 0u;) {
 </%def>
 
 <%def name="recount(name, type, index, load, head)">\
-${type} sum = ${name}_identity(), late;
+${type} sum = ${name}_identity();
 int begun = 0;
 for (uint part = 0u; part < TILE; part += LANES) {
     const ${index} i = (${index})(from - 1u) * TILE + part + lane_id();
@@ -130,7 +142,7 @@ for (uint part = 0u; part < TILE; part += LANES) {
 % endif
 }
 fence_device();
-if (lane_broadcast(tile_heard(state, from - 1u, &late) >> 1, 0u) != stamp) {
+if (lane_broadcast(tile_silent(state, from - 1u, stamp), 0u)) {
     prefix = ${name}_combine(sum, prefix);
     from = begun ? 0u : from - 1u;
 }

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from unit.primitives_reference import KERNELS
 
-from clgraph.device import Memory
+from clgraph.device import Memory, load, wait
 from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives import launches, scanning, stages
+from clgraph.primitives.launches import group_size
 from clgraph.primitives.scanning import Scan, SegmentedScan
 from clgraph.primitives.stages import Last, Shape
 
@@ -82,6 +84,23 @@ def test_tiles_that_say_nothing_are_combined(lanes, monkeypatch, limit):
         check_scan(Scan(lanes, "u8"), lanes, numbers(9_001, "u8"), 9_001, in_place=in_place)
     for share in (1e-4, 0.01):
         check_segments(SegmentedScan(lanes, np.uint32), lanes, 50_001, share, inclusive=True)
+
+
+def test_a_tile_between_the_words_of_its_value_is_waited_for(lanes):
+    """Its elements may be overwritten, and what it said before can no longer be read."""
+    size, stamp, part, whole = group_size(lanes.traits), 5, (3 << 32) + 4, (7 << 32) + 9
+    about = {"group_size": size, "state_head": stages.STATE_HEAD}
+    program = load(lanes, "half_said_check.cl", folders=(KERNELS,), **about)
+    words = np.zeros(stages.STATE_HEAD + 4, np.uint64)
+    words[stages.STATE_HEAD] = (2 * stamp + 1) << 32 | whole % 2**32
+    words[stages.STATE_HEAD + 1] = 2 * stamp << 32 | part >> 32
+    memory = Memory(lanes)
+    state, values = memory.upload("state", words), memory.upload("values", numbers(size, "u8"))
+    found = memory.upload("found", np.zeros(1, np.uint64))
+    limits = (np.uint32(stamp), np.uint32(2**20), np.uint32(0))
+    kernel = program.kernel("half_said_check")
+    wait(kernel.launch(2 * size, size, values, np.uint64(whole), *limits, state, found))
+    assert found.read()[0] == whole
 
 
 @pytest.mark.parametrize("shape", [(1, 4, 1, 0), (2, 8, 3, 2), (1, 16, 8, 0), (4, 16, 2, 1)])

@@ -46,13 +46,11 @@ class Scipy(ScipyPeer):
 class Networkx(NetworkxPeer):
     """``single_source_shortest_path_length``."""
 
+    missing = -1
+
     def run(self, given: int) -> Any:
         """Lengths by vertex."""
         return self.networkx.single_source_shortest_path_length(self.graph, given)
-
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
-        """Spread the dictionary out."""
-        return self.spread(answer, -1)
 
 
 class Igraph(IgraphPeer):

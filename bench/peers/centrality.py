@@ -14,6 +14,7 @@ import numpy as np
 from clgraph.graph.modules import module
 
 from .libraries import IgraphPeer, NetworkitPeer, NetworkxPeer, ScipyPeer, scipy_matrix
+from .peer import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph import Graph
-
-    from .peer import Peer
 
 __all__ = [
     "EIGENVECTORS",
@@ -141,35 +140,18 @@ def katz_fault(matrix: Any, scores: NDArray[Any], alpha: float) -> str:
     return _apart(own, np.full_like(own, own.mean()), "what vertices have of themselves differs")
 
 
-class _Judged:
+class _Judged(Peer):
     """Answers are judged by their equation, and need be as good as ours by its value."""
 
     def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)  # type: ignore[call-arg]
+        super().__init__(graph)
         self.judging = scipy_matrix(graph)
-
-    def fault(self, scores: NDArray[Any], wanted: NDArray[Any]) -> str:
-        raise NotImplementedError
-
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take the scores."""
-        return np.asarray(answer)
-
-    def complaint(
-        self,
-        answer: Any,
-        given: int,
-        wanted: Any,
-        counts: Mapping[str, float],  # noqa: ARG002 (other iterations)
-    ) -> str:
-        """Say what is wrong with it."""
-        return self.fault(self.values(answer, given), wanted)
 
 
 class _Eigenvector(_Judged):
-    def fault(self, scores: NDArray[Any], wanted: NDArray[Any]) -> str:
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
         ours = wanted / _length(wanted)
-        return eigenvector_fault(self.judging, scores, float(ours @ (self.judging.T @ ours)))
+        return eigenvector_fault(self.judging, found, float(ours @ (self.judging.T @ ours)))
 
 
 class EigenvectorScipy(_Eigenvector, ScipyPeer):
@@ -196,10 +178,6 @@ class EigenvectorNetworkx(_Eigenvector, NetworkxPeer):
         options = {"tol": TOLERANCE / self.n, "max_iter": MOST_ITERATIONS}
         return self.networkx.eigenvector_centrality(self.graph, **options)
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Sort by vertex."""
-        return self.spread(answer, 0.0)
-
 
 class EigenvectorIgraph(_Eigenvector, IgraphPeer):
     """``Graph.eigenvector_centrality``, by ARPACK."""
@@ -217,15 +195,11 @@ class EigenvectorNetworkit(_Eigenvector, NetworkitPeer):
         """Score them; scores stay inside."""
         return self.networkit.centrality.EigenvectorCentrality(self.graph, tol=TOLERANCE).run()
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take the scores."""
-        return np.asarray(answer.scores())
-
 
 class _Hubs(_Judged):
-    def fault(self, scores: NDArray[Any], wanted: NDArray[Any]) -> str:
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
         given = self.judging.T @ (wanted[0] / _length(wanted[0]))
-        return hubs_fault(self.judging, scores, float(given @ given), signed=True)
+        return hubs_fault(self.judging, found, float(given @ given), signed=True)
 
 
 class HubsScipy(_Hubs, ScipyPeer):
@@ -250,7 +224,7 @@ class HubsNetworkx(_Hubs, NetworkxPeer):
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
         """Sort by vertex."""
-        return np.stack([self.spread(scores, 0.0) for scores in answer])
+        return np.stack([self.spread(scores) for scores in answer])
 
 
 class HubsIgraph(_Hubs, IgraphPeer):
@@ -267,8 +241,8 @@ class _Katz(_Judged):
         super().__init__(graph)
         self.alpha = katz_alpha(self.judging)
 
-    def fault(self, scores: NDArray[Any], wanted: NDArray[Any]) -> str:  # noqa: ARG002
-        return katz_fault(self.judging, scores, self.alpha)
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        return katz_fault(self.judging, found, self.alpha)
 
 
 class KatzScipy(_Katz, ScipyPeer):
@@ -296,10 +270,6 @@ class KatzNetworkx(_Katz, NetworkxPeer):
         """Score them."""
         options = {"tol": TOLERANCE, "max_iter": MOST_ITERATIONS}
         return self.networkx.katz_centrality(self.graph, self.alpha, **options)
-
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Sort by vertex."""
-        return self.spread(answer, 0.0)
 
 
 class KatzNetworkit(_Katz, NetworkitPeer):

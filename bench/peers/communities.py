@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,47 +10,31 @@ from clgraph.algorithms.communities.verify import host_modularity
 
 from ..runner.pinned import SEED
 from .libraries import IgraphPeer, NetworkitPeer, NetworkxPeer
+from .peer import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from .peer import Peer
-
 __all__ = ["DETECTED", "PROPAGATED"]
 
 LOSS = 0.05  # of modularity, beyond which an answer is not the same kind of answer
 
 
-class _Detects:
+class _Detects(Peer):
     """Answers are compared by their modularity: no two libraries find the same communities."""
 
-    remarks: ClassVar[dict[str, Any]] = {}
-
-    def complaint(
-        self: Any,
-        answer: Any,
-        given: int,
-        wanted: Any,  # noqa: ARG002 (other communities are no fault)
-        counts: Mapping[str, float],
-    ) -> str:
-        """Say if it is worse, or better, than ours by much; note its modularity."""
-        labels = self.values(answer, given)
-        found = host_modularity(self.given, labels, 1.0, weighted=True)
-        self.remarks["modularity"] = found
-        if found < counts["modularity"] - LOSS:
-            return f"run {given} has modularity {found:.4f}, ours {counts['modularity']:.4f}"
-        return ""
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        """Say if it is worse than ours by much; note its modularity."""
+        theirs = host_modularity(self.given, found, 1.0, weighted=True)
+        self.remarks["modularity"] = theirs
+        is_worse = theirs < counts["modularity"] - LOSS
+        return f"modularity {theirs:.4f}, ours {counts['modularity']:.4f}" if is_worse else ""
 
 
 class _Igraph(_Detects, IgraphPeer):
-    remarks: ClassVar[dict[str, Any]] = {}
     limit_edges = 40_000_000
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        self.given = graph
 
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
         """Take the membership."""
@@ -74,12 +58,6 @@ class LouvainIgraph(_Igraph):
 
 
 class _Networkit(_Detects, NetworkitPeer):
-    remarks: ClassVar[dict[str, Any]] = {}
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        self.given = graph
-
     def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
         """Take the partition."""
         return np.unique(np.asarray(answer.getPartition().getVector()), return_inverse=True)[1]
@@ -108,12 +86,7 @@ class LouvainNetworkit(_Networkit):
 class LouvainNetworkx(_Detects, NetworkxPeer):
     """``networkx.community.louvain_communities``."""
 
-    remarks: ClassVar[dict[str, Any]] = {}
     limit_edges = 500_000
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        self.given = graph
 
     def run(self, given: int) -> Any:
         """Find communities."""
@@ -140,15 +113,9 @@ class PropagationNetworkit(NetworkitPeer):
         """Take the partition."""
         return np.asarray(answer.getPartition().getVector())
 
-    def complaint(
-        self,
-        answer: Any,
-        given: int,
-        wanted: Any,  # noqa: ARG002 (by another rule)
-        counts: Mapping[str, float],  # noqa: ARG002
-    ) -> str:
-        """Find nothing wrong as long as every vertex has a label."""
-        return "" if len(self.values(answer, given)) == self.n else "vertices have no label"
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        """Find nothing wrong as long as every vertex has a label: it goes by another rule."""
+        return "" if len(found) == self.n else "vertices have no label"
 
 
 DETECTED: dict[str, dict[str, type[Peer]]] = {

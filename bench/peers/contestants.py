@@ -12,9 +12,10 @@ import numpy as np
 import clgraph
 
 from .communities import DETECTED, PROPAGATED
-from .libraries import IgraphPeer, NetworkitPeer
+from .libraries import IgraphPeer
 from .ranking import ALPHA, RanksNetworkit, RanksScipy
 from .spanning_forest import FORESTS
+from .structure import COLORINGS, INDEPENDENT_SETS
 from .truss import CORES
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def theirs(peer: Peer) -> Callable[[], tuple[float, Any]]:
     return run
 
 
-def of_values(peer: Peer, told: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
-    """Give what is told of a peer's answer by its values."""
-    return lambda answer: told(peer.values(answer, 0))
+def library(peer: Peer, told: Callable[[Any], dict[str, Any]], beside: str = OURS) -> Contestant:
+    """Give a peer, of whose values something is told."""
+    return Contestant(theirs(peer), lambda answer: told(peer.values(answer, 0)), beside)
 
 
 class IteratedNetworkit(RanksNetworkit):
@@ -138,12 +139,7 @@ def pagerank(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:
     }
     kinds: dict[str, type[Peer]] = {"networkit": IteratedNetworkit, "scipy": IteratedScipy}
     for name, kind in kinds.items():
-        peer = kind(graph)
-        field[name] = Contestant(
-            theirs(peer),
-            of_values(peer, differ),
-            f"{OURS}, double",
-        )
+        field[name] = library(kind(graph), differ, f"{OURS}, double")
     for name, code in codes.items():
         started = code(graph)
         field[name] = Contestant(theirs(started), top, f"{OURS}, single", started.close)
@@ -163,8 +159,7 @@ def detected(method: str) -> Callable[[Graph, Device, Mapping[str, Code]], Field
         run = ours(plan, iterations=OFTEN[method])
         field: Field = {OURS: Contestant(run, lambda result: told(result.labels))}
         for name in ("networkit", "igraph"):
-            peer = DETECTED[method][name](graph)
-            field[name] = Contestant(theirs(peer), of_values(peer, told))
+            field[name] = library(DETECTED[method][name](graph), told)
         return field
 
     return field_of
@@ -173,16 +168,15 @@ def detected(method: str) -> Callable[[Graph, Device, Mapping[str, Code]], Field
 def propagation(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
     """Propagate labels for ten rounds; networkit's rule is another."""
     plan = clgraph.LabelPropagation(graph, device=device)
-    peer = PROPAGATED["networkit"](graph)
 
     def told(labels: Any) -> dict[str, Any]:
         return {"modularity": float(clgraph.modularity(graph, labels, device=device))}
 
     return {
         OURS: Contestant(ours(plan), lambda result: told(result.labels)),
-        "networkit": Contestant(
-            theirs(peer),
-            lambda answer: told(np.unique(peer.values(answer, 0), return_inverse=True)[1]),
+        "networkit": library(
+            PROPAGATED["networkit"](graph),
+            lambda labels: told(np.unique(labels, return_inverse=True)[1]),
         ),
     }
 
@@ -193,10 +187,8 @@ def cores(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # 
     known = np.asarray(plan.run().numbers)
     field: Field = {OURS: Contestant(ours(plan))}
     for name in ("igraph", "networkit"):
-        peer = CORES[name](plan.simple)
-        field[name] = Contestant(
-            theirs(peer),
-            of_values(peer, lambda values: {"wrong": not np.array_equal(values, known)}),
+        field[name] = library(
+            CORES[name](plan.simple), lambda values: {"wrong": not np.array_equal(values, known)}
         )
     return field
 
@@ -240,10 +232,8 @@ def forest(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  #
     known = plan.run().weight
     field: Field = {OURS: Contestant(ours(plan))}
     for name in ("scipy", "igraph", "networkit"):
-        peer = FORESTS[name](graph)
-        field[name] = Contestant(
-            theirs(peer),
-            of_values(peer, lambda values: {"wrong": float(values[0]) != known}),
+        field[name] = library(
+            FORESTS[name](graph), lambda values: {"wrong": float(values[0]) != known}
         )
     return field
 
@@ -251,33 +241,20 @@ def forest(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  #
 def independent(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
     """Find a maximal independent set; networkit's is Luby's."""
     plan = clgraph.IndependentSet(graph, device=device)
-    peer = NetworkitPeer(graph)
-    networkit = peer.networkit
-
-    def luby() -> tuple[float, Any]:
-        began = time.perf_counter()
-        found = networkit.independentset.Luby().run(peer.graph)
-        return 1e3 * (time.perf_counter() - began), found
-
+    peer = INDEPENDENT_SETS["networkit"](graph)
     return {
         OURS: Contestant(ours(plan), lambda result: {"count": int(result.count)}),
-        "networkit": Contestant(luby, lambda found: {"count": int(np.sum(found))}),
+        "networkit": Contestant(theirs(peer), lambda found: {"count": int(np.sum(found))}),
     }
 
 
 def coloring(graph: Graph, device: Device, codes: Mapping[str, Code]) -> Field:  # noqa: ARG001
     """Colour the vertices; igraph's is greedy, by coloured neighbours."""
     plan = clgraph.Coloring(graph, device=device)
-    peer = IgraphPeer(graph)
-
-    def greedy() -> tuple[float, Any]:
-        began = time.perf_counter()
-        found = peer.graph.vertex_coloring_greedy()
-        return 1e3 * (time.perf_counter() - began), found
-
+    peer = COLORINGS["igraph"](graph)
     return {
         OURS: Contestant(ours(plan), lambda result: {"count": int(result.count)}),
-        "igraph": Contestant(greedy, lambda found: {"count": max(found) + 1}),
+        "igraph": Contestant(theirs(peer), lambda found: {"count": max(found) + 1}),
     }
 
 

@@ -35,7 +35,6 @@ import numpy as np
 import clgraph
 from clgraph.errors import InvalidArgumentError
 
-from ..runner.problem import differences
 from .peer import Peer
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ class _Started(Peer):
             raise
         self._words = {"graph": path, "output": self._output, "n": graph.n, "m": graph.m}
         checked = bool(code.checks) or code.unreached is not None
-        self.remarks = {"external": True, "checked": checked}  # type: ignore[misc]
+        self.remarks = {"external": True, "checked": checked}
 
     def close(self) -> None:
         """Remove the folder."""
@@ -206,8 +205,7 @@ class _Started(Peer):
         if self._code.unreached is None:
             return ""
         expected = np.where(np.isfinite(wanted), wanted, -1.0)
-        wrong = differences(self.values(answer, given), expected)
-        return f"{wrong} values of run {given} differ from ours" if wrong else ""
+        return super().complaint(answer, given, expected, counts)
 
 
 def _filled(word: str, words: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -62,6 +62,7 @@ class NetworkxPeer(Peer):
 
     package = "networkx"
     limit_edges = 2_000_000
+    missing: ClassVar[float] = 0.0  # value of a vertex that an answer has not
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -75,9 +76,13 @@ class NetworkxPeer(Peer):
         else:
             self.graph.add_weighted_edges_from(zip(*ends, weights.tolist(), strict=True))
 
-    def spread(self, found: Mapping[int, float], missing: float) -> NDArray[Any]:
+    def values(self, answer: Any, given: int) -> Any:
+        """Sort by vertex what is by vertex."""
+        return self.spread(answer) if isinstance(answer, dict) else super().values(answer, given)
+
+    def spread(self, found: Mapping[int, float]) -> NDArray[Any]:
         """Give values by vertex as an array [n]."""
-        values = np.full(self.n, missing)
+        values = np.full(self.n, self.missing)
         values[list(found)] = list(found.values())
         return values
 
@@ -110,6 +115,11 @@ class NetworkitPeer(Peer):
         self.graph = self.networkit.GraphFromCoo(
             entries, n=graph.n, directed=graph.directed, weighted=weights is not None
         )
+
+    def values(self, answer: Any, given: int) -> Any:
+        """Take the scores, where they stayed inside."""
+        inside = hasattr(answer, "scores")
+        return super().values(answer.scores() if inside else answer, given)
 
     def lengths(self, done: Any, missing: float) -> NDArray[Any]:
         """Copy the distances of a search [n]; to it the largest double means no path."""

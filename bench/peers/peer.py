@@ -44,14 +44,16 @@ class Peer:
         Larger graphs are not given to it.
     remarks : dict
         What the record says besides the figures.
+    n, given
+        Vertices, and the graph itself.
     """
 
     package: ClassVar[str]
     limit_edges: ClassVar[int] = 1 << 31
-    remarks: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, graph: Graph) -> None:
-        self.n = graph.n
+        self.n, self.given = graph.n, graph
+        self.remarks: dict[str, Any] = {}
 
     def run(self, given: int) -> Any:
         """Do what is timed."""
@@ -66,20 +68,19 @@ class Peer:
         answer = self.run(given)
         return answer, 1e3 * (time.perf_counter() - began)
 
-    def values(self, answer: Any, given: int) -> Any:
+    def values(self, answer: Any, given: int) -> Any:  # noqa: ARG002 (some need it)
         """Turn what `run` gave into what `Problem.values` gives."""
-        raise NotImplementedError
+        return np.atleast_1d(answer)
 
-    def complaint(
-        self,
-        answer: Any,
-        given: int,
-        wanted: Any,
-        counts: Mapping[str, float],  # noqa: ARG002
-    ) -> str:
+    def complaint(self, answer: Any, given: int, wanted: Any, counts: Mapping[str, float]) -> str:
         """Say what is wrong with an answer by our own values and counts; empty if nothing is."""
-        wrong = differences(self.values(answer, given), wanted)
-        return f"{wrong} values of run {given} differ from ours" if wrong else ""
+        fault = self.fault(self.values(answer, given), wanted, counts)
+        return f"run {given}: {fault}" if fault else ""
+
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        """Say what is wrong with its values; nothing if they are ours."""
+        wrong = differences(found, wanted)
+        return f"{wrong} values differ from ours" if wrong else ""
 
 
 def version_of(package: str) -> str | None:

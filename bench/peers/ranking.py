@@ -65,7 +65,7 @@ class RanksNetworkx(NetworkxPeer):
 
     def values(self, answer: Any, given: int) -> Any:  # noqa: ARG002
         """Sort by vertex."""
-        return self.spread(answer, 0.0) * self.n
+        return self.spread(answer) * self.n
 
 
 class RanksIgraph(IgraphPeer):

@@ -30,21 +30,15 @@ class Scipy(ScipyPeer):
         """Distances."""
         return self.csgraph.dijkstra(self.matrix, directed=True, indices=given)
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
-        """Take them as they are."""
-        return np.asarray(answer)
-
 
 class Networkx(NetworkxPeer):
     """``single_source_dijkstra_path_length``."""
 
+    missing = np.inf
+
     def run(self, given: int) -> Any:
         """Lengths by vertex."""
         return self.networkx.single_source_dijkstra_path_length(self.graph, given)
-
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002 (it is in there)
-        """Spread the dictionary out."""
-        return self.spread(answer, np.inf)
 
 
 class Igraph(IgraphPeer):

@@ -10,6 +10,7 @@ from clgraph.graph.csr import row_ids
 
 from ..runner.pinned import SEED
 from .libraries import IgraphPeer, NetworkitPeer, NetworkxPeer
+from .peer import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph import Graph
-
-    from .peer import Peer
 
 __all__ = ["COLORINGS", "INDEPENDENT_SETS", "coloring_fault", "set_fault"]
 
@@ -53,74 +52,51 @@ def set_fault(graph: Graph, chosen: NDArray[Any]) -> str:
     return "" if covered.all() else f"{np.count_nonzero(~covered)} vertices could be added"
 
 
-class _Checked:
+class _Colors(Peer):
     """Answers need not be ours, but right: no two libraries find the same."""
 
-    colors: bool
-
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)  # type: ignore[call-arg]
-        self.given = graph
-
-    def complaint(
-        self: Any,
-        answer: Any,
-        given: int,
-        wanted: Any,  # noqa: ARG002 (another answer is no fault)
-        counts: Mapping[str, float],  # noqa: ARG002
-    ) -> str:
-        """Say what is wrong with it."""
-        found = self.values(answer, given)
-        return str((coloring_fault if self.colors else set_fault)(self.given, found))
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        """Say what is wrong with colours."""
+        return coloring_fault(self.given, found)
 
 
-class ColoringIgraph(_Checked, IgraphPeer):
+class _Chosen(Peer):
+    """Sets need not be ours either, but right."""
+
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        """Say what is wrong with a set."""
+        return set_fault(self.given, found)
+
+
+class ColoringIgraph(_Colors, IgraphPeer):
     """``Graph.vertex_coloring_greedy``."""
-
-    colors = True
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Colour the vertices."""
         return self.graph.vertex_coloring_greedy()
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take the colours."""
-        return np.asarray(answer)
 
-
-class ColoringNetworkx(_Checked, NetworkxPeer):
+class ColoringNetworkx(_Colors, NetworkxPeer):
     """``networkx.greedy_color``."""
 
-    colors = True
-    limit_edges = 2_000_000
+    missing = 0
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Colour the vertices, those of most neighbours first."""
         return self.networkx.greedy_color(self.graph, strategy="largest_first")
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take the colours."""
-        return np.array([answer[vertex] for vertex in range(self.n)])
 
-
-class SetNetworkit(_Checked, NetworkitPeer):
+class SetNetworkit(_Chosen, NetworkitPeer):
     """``independentset.Luby``."""
-
-    colors = False
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Choose vertices."""
         return self.networkit.independentset.Luby().run(self.graph)
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take which are in the set."""
-        return np.asarray(answer)
 
-
-class SetNetworkx(_Checked, NetworkxPeer):
+class SetNetworkx(_Chosen, NetworkxPeer):
     """``networkx.maximal_independent_set``."""
 
-    colors = False
     limit_edges = 200_000
 
     def run(self, given: int) -> Any:

@@ -61,13 +61,11 @@ def truss_numbers(graph: Graph) -> NDArray[np.int64]:
 class CoresNetworkx(NetworkxPeer):
     """``networkx.core_number``."""
 
+    missing = 0
+
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Find them."""
         return self.networkx.core_number(self.graph)
-
-    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
-        """Sort by vertex."""
-        return self.spread(answer, 0).astype(np.int64)
 
 
 class CoresIgraph(IgraphPeer):
@@ -76,10 +74,6 @@ class CoresIgraph(IgraphPeer):
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Find them."""
         return self.graph.coreness()
-
-    def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
-        """Take the list."""
-        return np.asarray(answer, np.int64)
 
 
 class CoresNetworkit(NetworkitPeer):
@@ -99,10 +93,6 @@ class TrussesNetworkx(NetworkxPeer):
 
     limit_edges = 800_000  # some twenty seconds, where few edges are left after few k
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
-        self._given = graph
-
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Find the trusses of all k."""
         trusses, left, k = [], self.graph, 3
@@ -114,7 +104,7 @@ class TrussesNetworkx(NetworkxPeer):
 
     def values(self, answer: Any, given: int) -> NDArray[np.int64]:  # noqa: ARG002
         """Count for each stored edge the trusses that it is in."""
-        graph = self._given
+        graph = self.given
         keys = row_ids(graph.indptr).astype(np.int64) * graph.n + graph.indices
         numbers = np.full(graph.m, 2, np.int64)
         for truss in answer:

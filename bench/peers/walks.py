@@ -11,6 +11,7 @@ from clgraph.graph.modules import module
 
 from ..runner.pinned import SEED
 from .libraries import IgraphPeer, ScipyPeer
+from .peer import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph import Graph
-
-    from .peer import Peer
 
 __all__ = ["LENGTH", "SURE", "WALKS", "second_steps_fault", "walks_fault"]
 
@@ -118,28 +117,14 @@ def second_steps_fault(graph: Graph, walks: NDArray[Any], p: float, q: float) ->
     return f"second steps of a chance of {chance:.2g}" if chance < SURE else ""
 
 
-class _Walks:
+class _Walks(Peer):
     """Answers are judged: everybody draws other numbers."""
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)  # type: ignore[call-arg]
-        self.given = graph
-
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take the walks."""
-        return np.asarray(answer)
-
-    def complaint(
-        self,
-        answer: Any,
-        given: int,
-        wanted: Any,  # noqa: ARG002 (other walks are no fault)
-        counts: Mapping[str, float],
-    ) -> str:
-        """Say what is wrong with them."""
+    def fault(self, found: Any, wanted: Any, counts: Mapping[str, float]) -> str:  # noqa: ARG002
+        """Say what is wrong with them; that they are other walks is not."""
         if counts["second_order"]:
             return "its walks are of first order only"
-        return walks_fault(self.given, self.values(answer, given))
+        return walks_fault(self.given, found)
 
 
 class WalksScipy(_Walks, ScipyPeer):

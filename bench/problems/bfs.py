@@ -72,21 +72,13 @@ class Searches(Problem):
     """`clgraph.BFS` from drawn sources."""
 
     kind = "bfs"
+    presets = BFSConfig.presets()
     peers = PEERS
 
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
         self.plan = BFS(loaded.graph, config=config, device=device)
         self._edges = EdgeCounts(loaded.graph)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return BFSConfig.presets()
-
-    def run(self, given: int) -> clgraph.BFSResult:
-        """Search from one source."""
-        return self.plan.run(given)  # type: ignore[no-any-return]
 
     def count(self, result: clgraph.BFSResult, given: int) -> dict[str, float]:
         """Levels, reached vertices and their out-edges."""

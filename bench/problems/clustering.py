@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clgraph.algorithms.triangles.clustering import closed_shares
 
 from ..peers.libraries import IgraphPeer, NetworkitPeer, NetworkxPeer
 from ..peers.triangles import triangles_of_vertices
-from ..runner.problem import refuse_differences
 from .triangles import VertexTriangles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from ..runner.records import Record
 
@@ -32,10 +27,6 @@ class ClusteringNetworkx(NetworkxPeer):
         """Compute it."""
         return self.networkx.clustering(self.graph)
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Sort by vertex."""
-        return self.spread(answer, 0.0)
-
 
 class ClusteringIgraph(IgraphPeer):
     """``Graph.transitivity_local_undirected``."""
@@ -44,10 +35,6 @@ class ClusteringIgraph(IgraphPeer):
         """Compute it."""
         return self.graph.transitivity_local_undirected(mode="zero")
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take it."""
-        return np.asarray(answer)
-
 
 class ClusteringNetworkit(NetworkitPeer):
     """``centrality.LocalClusteringCoefficient``, in its fast way."""
@@ -55,10 +42,6 @@ class ClusteringNetworkit(NetworkitPeer):
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Compute it."""
         return self.networkit.centrality.LocalClusteringCoefficient(self.graph, True).run()
-
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take it."""
-        return np.asarray(answer.scores())
 
 
 class LocalClustering(VertexTriangles):
@@ -79,10 +62,7 @@ class LocalClustering(VertexTriangles):
         """Compare the clustering of vertices with that by another's count of triangles."""
         vertices, counts, name = triangles_of_vertices(self.graph)
         expected = closed_shares(self.graph.degrees[vertices], counts)
-        for given in givens:
-            found = self.values(self.run(given))[vertices]
-            refuse_differences(found, expected, what="coefficients", against=name)
-        return {"against": name}
+        return self.compared(givens, expected, what="coefficients", against=name, at=vertices)
 
 
 PROBLEM = LocalClustering

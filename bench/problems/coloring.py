@@ -30,17 +30,13 @@ class Colors(Seeded):
     """`clgraph.Coloring` of the graph without directions; the number of the repeat is the seed."""
 
     kind = "coloring"
+    presets = tuple(ORDERS)
     result = "colors"
     peers = COLORINGS
 
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
         self.plan = Coloring(self.graph, order=ORDERS[config], device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the orders."""
-        return tuple(ORDERS)
 
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Count edges, colours and rounds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clgraph import ConnectedComponents
 
@@ -29,15 +29,6 @@ class WeakComponents(Labelling):
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
         self.plan = ConnectedComponents(loaded.graph, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Name the only configuration."""
-        return ("auto",)
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Find the components."""
-        return self.plan.run()
 
     def expected(self) -> NDArray[np.int32]:
         """Label the graph by scipy."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clgraph import Cores, CoresConfig
 
 from ..peers.truss import CORES, core_numbers
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem, histogram_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph import Device
@@ -31,6 +30,7 @@ class VertexCores(Problem):
     """
 
     kind = "cores"
+    presets = CoresConfig.presets()
     from_sources = False
     result = "numbers"
     peers = CORES
@@ -39,15 +39,6 @@ class VertexCores(Problem):
         super().__init__(loaded, device, config)
         self.plan = Cores(loaded.graph, config=config, device=device, clean=True)
         self.graph = self.plan.simple
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return CoresConfig.presets()
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Find the core numbers."""
-        return self.plan.run()
 
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Count edges, rounds, and edges that rounds looked at."""
@@ -60,11 +51,7 @@ class VertexCores(Problem):
     def check(self, givens: Sequence[int]) -> Record:
         """Compare the numbers of all vertices with those by numpy, round by round."""
         expected = core_numbers(self.graph)
-        for given in givens:
-            refuse_differences(
-                self.values(self.run(given)), expected, what="numbers", against="numpy"
-            )
-        return {"against": "numpy"}
+        return self.compared(givens, expected, what="numbers", against="numpy")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count each stored edge and row's start read once, a number written, a barrier a round."""
@@ -73,12 +60,7 @@ class VertexCores(Problem):
 
     def histogram(self, given: int) -> Record:
         """Count vertices by core number."""
-        values, counts = np.unique(np.asarray(self.run(given).numbers), return_counts=True)
-        return {
-            "what": "vertices by core number",
-            "values": values.tolist(),
-            "counts": counts.tolist(),
-        }
+        return histogram_of("vertices by core number", self.run(given).numbers)
 
 
 PROBLEM = VertexCores

@@ -14,7 +14,7 @@ import numpy as np
 from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.primitives import Expand
 
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,17 +33,13 @@ class Expansions(Problem):
     """`clgraph.primitives.Expand` of the degrees, owners alone; a preset is a balancer."""
 
     kind = "expansion"
+    presets = tuple(BALANCERS)
     from_sources = False
     result = "owners"
 
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
         self.plan = Expand(loaded.graph.degrees, config=config, ranks=False, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the balancers."""
-        return tuple(BALANCERS)
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole list each time)
         """Expand the list once."""
@@ -66,12 +62,9 @@ class Expansions(Problem):
 
     def check(self, givens: Sequence[int]) -> Record:
         """Compare owners with those of ``numpy.repeat``."""
-        for given in givens:
-            found = self.values(self.run(given))
-            items = np.arange(self.graph.n, dtype=np.uint32)
-            expected = np.repeat(items, self.graph.degrees)
-            refuse_differences(found, expected, what="owners", against="numpy.repeat")
-        return {"against": "numpy.repeat"}
+        items = np.arange(self.graph.n, dtype=np.uint32)
+        expected = np.repeat(items, self.graph.degrees)
+        return self.compared(givens, expected, what="owners", against="numpy.repeat")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count a prefix sum read per item, and an owner written per unit."""

@@ -34,11 +34,6 @@ class MaximalSets(Seeded):
         super().__init__(loaded, device, config)
         self.plan = IndependentSet(self.graph, device=device)
 
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """There is one way."""
-        return ("auto",)
-
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Count edges, vertices of the set and rounds."""
         return {

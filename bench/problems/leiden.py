@@ -34,6 +34,7 @@ class LeidenCommunities(Problem):
     """
 
     kind = "leiden"
+    presets = ("auto", "local", "global")
     plan_of: ClassVar[type[Leiden | Louvain]] = Leiden
     peers = DETECTED["leiden"]
     from_sources = False
@@ -45,11 +46,6 @@ class LeidenCommunities(Problem):
             self.graph = self.graph.symmetrized()
         chosen = CommunitiesConfig.of(config)
         self.plan = self.plan_of(self.graph, weights=False, config=chosen, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations that every device has."""
-        return ("auto", "local", "global")
 
     def run(self, given: int) -> Any:
         """Find communities."""

@@ -12,7 +12,7 @@ from clgraph import Modularity
 from clgraph.algorithms.communities.verify import host_modularity
 
 from ..peers.libraries import IgraphPeer, NetworkxPeer
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,10 +47,6 @@ class ModularityNetworkx(NetworkxPeer):
         """Compute it."""
         return self.networkx.community.modularity(self.graph, self.parts)
 
-    def values(self, answer: Any, given: int) -> Any:  # noqa: ARG002
-        """Take it."""
-        return np.array([answer])
-
 
 class ModularityIgraph(IgraphPeer):
     """``Graph.modularity``."""
@@ -62,10 +58,6 @@ class ModularityIgraph(IgraphPeer):
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Compute it."""
         return self.graph.modularity(self.membership, weights=self.weights)
-
-    def values(self, answer: Any, given: int) -> Any:  # noqa: ARG002
-        """Take it."""
-        return np.array([answer])
 
 
 class GivenCommunities(Problem):
@@ -80,11 +72,6 @@ class GivenCommunities(Problem):
         super().__init__(loaded, device, config)
         self.plan = Modularity(loaded.graph, device=device)
         self.labels = communities(self.graph.n)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Name the one way there is."""
-        return ("auto",)
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the same each time)
         """Compute it; the plan gives a number, and keeps what its launches took."""
@@ -105,10 +92,7 @@ class GivenCommunities(Problem):
     def check(self, givens: Sequence[int]) -> Record:
         """Compare with NumPy's."""
         expected = np.array([host_modularity(self.graph, self.labels, 1.0, weighted=True)])
-        for given in givens:
-            found = self.values(self.run(given))
-            refuse_differences(found, expected, what="modularities", against="NumPy")
-        return {"against": "numpy"}
+        return self.compared(givens, expected, what="modularities", against="numpy")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count each edge and the label at its end read, and each row's start and label."""

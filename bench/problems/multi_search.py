@@ -82,6 +82,7 @@ class Batches(Problem):
     """
 
     kind = "multi-search"
+    presets = (*MultiSearchConfig.presets(), BITS)
 
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
@@ -100,11 +101,6 @@ class Batches(Problem):
             config=config,
             device=device,
         )
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return (*MultiSearchConfig.presets(), BITS)
 
     def inputs(self, count: int) -> list[int]:
         """Give numbers of batches, a few; each draws its own sources."""

@@ -10,7 +10,7 @@ import numpy as np
 from clgraph import CommunitiesConfig, LabelPropagation
 
 from ..peers.communities import PROPAGATED
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +61,7 @@ class Propagation(Problem):
     """`clgraph.LabelPropagation`, ten rounds."""
 
     kind = "propagation"
+    presets = ("auto", "local", "global")
     from_sources = False
     result = "labels"
     peers = PROPAGATED
@@ -70,11 +71,6 @@ class Propagation(Problem):
         self.plan = LabelPropagation(
             loaded.graph, config=CommunitiesConfig.of(config), device=device
         )
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations that every device has."""
-        return ("auto", "local", "global")
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Propagate labels."""
@@ -95,10 +91,7 @@ class Propagation(Problem):
         expected = np.arange(self.graph.n, dtype=np.uint32)
         for _ in range(ROUNDS):
             expected = round_by_numpy(self.graph, expected)
-        for given in givens:
-            found = self.values(self.run(given))
-            refuse_differences(found, expected, what="labels", against="NumPy")
-        return {"against": "numpy"}
+        return self.compared(givens, expected, what="labels", against="numpy")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count each edge and the label at its end read, and labels written, every round."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from clgraph import SCC, SCCConfig
 
 from ..peers.components import STRONG, strong_labels
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,10 +41,6 @@ class Labelling(Problem):
     def expected(self) -> NDArray[np.int32]:
         """Label the graph by another's code."""
 
-    @abstractmethod
-    def run(self, given: int) -> Any:
-        """Label the whole graph."""
-
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Count components, passes over vertices or edges where there are any, and edges."""
         rounds = {"rounds": result.stats.levels} if result.stats.levels else {}
@@ -53,11 +49,7 @@ class Labelling(Problem):
     def check(self, givens: Sequence[int]) -> Record:
         """Compare all labels with scipy's, numbered in the same way."""
         expected = self.expected()
-        for given in givens:
-            refuse_differences(
-                self.values(self.run(given)), expected, what="labels", against="scipy"
-            )
-        return {"against": "scipy"}
+        return self.compared(givens, expected, what="labels", against="scipy")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count a label written per vertex, and a row's start and a target read for each way.
@@ -73,31 +65,28 @@ class Labelling(Problem):
         )
 
 
+def distinct_presets() -> tuple[str, ...]:
+    """Names of configurations, one for each of those that are the same.
+
+    The search by one work-item is left out: on CPUs it is "auto", on a GPU it takes seconds.
+    """
+    distinct: dict[SCCConfig, str] = {}
+    for name in SCCConfig.presets():
+        distinct.setdefault(SCCConfig.preset(name), name)
+    return tuple(name for name in distinct.values() if name != "sequential")
+
+
 class StrongComponents(Labelling):
     """`clgraph.SCC` of the whole graph."""
 
     kind = "scc"
+    presets = distinct_presets()
     peers = STRONG
     ways = 2
 
     def __init__(self, loaded: Loaded, device: Device, config: str) -> None:
         super().__init__(loaded, device, config)
         self.plan = SCC(loaded.graph, config=config, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of configurations, one for each of those that are the same.
-
-        The search by one work-item is left out: on CPUs it is "auto", on a GPU it takes seconds.
-        """
-        distinct: dict[SCCConfig, str] = {}
-        for name in SCCConfig.presets():
-            distinct.setdefault(SCCConfig.preset(name), name)
-        return tuple(name for name in distinct.values() if name != "sequential")
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Find the strong components."""
-        return self.plan.run()
 
     def expected(self) -> NDArray[np.int32]:
         """Label the graph by scipy."""

@@ -12,7 +12,7 @@ from clgraph.algorithms.triangles.simple import cleaned
 from clgraph.graph.csr import row_ids
 
 from ..peers.libraries import IgraphPeer, NetworkxPeer, scipy_matrix
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,10 +59,6 @@ class JaccardIgraph(_Listed, IgraphPeer):
         """Compute them."""
         return self.graph.similarity_jaccard(pairs=self.pairs, loops=False)
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take them."""
-        return np.asarray(answer)
-
 
 class JaccardNetworkx(_Listed, NetworkxPeer):
     """``networkx.jaccard_coefficient``."""
@@ -78,15 +74,12 @@ class JaccardNetworkx(_Listed, NetworkxPeer):
         found = self.networkx.jaccard_coefficient(self.graph, self.pairs)
         return [value for _, _, value in found]
 
-    def values(self, answer: Any, given: int) -> NDArray[Any]:  # noqa: ARG002
-        """Take them."""
-        return np.asarray(answer)
-
 
 class EdgeSimilarity(Problem):
     """`clgraph.Similarity` of all edges; the graph is cleaned first, and peers get that."""
 
     kind = "similarity"
+    presets = SimilarityConfig.presets()
     from_sources = False
     result = "values"
     peers = {"igraph": JaccardIgraph, "networkx": JaccardNetworkx}  # noqa: RUF012
@@ -96,15 +89,6 @@ class EdgeSimilarity(Problem):
         self.graph = cleaned(loaded.graph)
         self.plan = Similarity(self.graph, config=config, device=device)
 
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return SimilarityConfig.presets()
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Compute the similarities."""
-        return self.plan.run()
-
     def count(self, result: Any, given: int) -> dict[str, float]:  # noqa: ARG002 (none needed)
         """Count edges and common neighbours."""
         return {"edges": self.graph.m, "common": int(result.common.sum(dtype=np.int64))}
@@ -112,10 +96,7 @@ class EdgeSimilarity(Problem):
     def check(self, givens: Sequence[int]) -> Record:
         """Compare all similarities with scipy's."""
         expected = jaccard_by_scipy(self.graph)
-        for given in givens:
-            found = self.values(self.run(given))
-            refuse_differences(found, expected, what="similarities", against="scipy")
-        return {"against": "scipy"}
+        return self.compared(givens, expected, what="similarities", against="scipy")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count each stored edge and row's start read once, and a count written per edge."""

@@ -9,7 +9,7 @@ import numpy as np
 from clgraph import SpanningForest, SpanningForestConfig
 
 from ..peers.spanning_forest import FORESTS, forest_weight
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,7 @@ class Forests(Problem):
     """`clgraph.SpanningForest` of the undirected graph; what is compared is its weight."""
 
     kind = "spanning-forest"
+    presets = SpanningForestConfig.presets()
     weighted = True
     from_sources = False
     result = "weight"
@@ -37,15 +38,6 @@ class Forests(Problem):
         super().__init__(loaded, device, config)
         self.graph = loaded.graph.symmetrized()
         self.plan = SpanningForest(self.graph, config=config, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return SpanningForestConfig.presets()
-
-    def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
-        """Find the forest."""
-        return self.plan.run()
 
     def values(self, result: Any) -> Any:
         """Give the weight [1]."""
@@ -62,11 +54,7 @@ class Forests(Problem):
     def check(self, givens: Sequence[int]) -> Record:
         """Compare weights with scipy's."""
         expected = forest_weight(self.graph)
-        for given in givens:
-            refuse_differences(
-                self.values(self.run(given)), expected, what="weights", against="scipy"
-            )
-        return {"against": "scipy"}
+        return self.compared(givens, expected, what="weights", against="scipy")
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count a target and a weight read per edge, a label and an edge written per vertex."""

@@ -32,6 +32,7 @@ class ShortestPaths(Problem):
     """`clgraph.SSSP` from drawn sources."""
 
     kind = "sssp"
+    presets = SSSPConfig.presets()
     weighted = True
     peers = PEERS
 
@@ -39,15 +40,6 @@ class ShortestPaths(Problem):
         super().__init__(loaded, device, config)
         self.plan = SSSP(loaded.graph, config=config, device=device)
         self._edges = EdgeCounts(loaded.graph)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return SSSPConfig.presets()
-
-    def run(self, given: int) -> clgraph.SSSPResult:
-        """Search from one source."""
-        return self.plan.run(given)  # type: ignore[no-any-return]
 
     def count(self, result: clgraph.SSSPResult, given: int) -> dict[str, float]:
         """Stages, reached vertices, their out-edges, and edges looked at."""

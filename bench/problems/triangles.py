@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph import Triangles, TrianglesConfig
 
 from ..peers.triangles import TRIANGLES, triangles_of_vertices
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +31,7 @@ class VertexTriangles(Problem):
     """
 
     kind = "triangles"
+    presets = TrianglesConfig.presets()
     from_sources = False
     result = "values"
     peers = TRIANGLES
@@ -40,11 +41,6 @@ class VertexTriangles(Problem):
         self.plan = Triangles(loaded.graph, config=config, device=device, clean=True)
         self.graph = self.plan.simple
         self.plan = Triangles(self.graph, config=config, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return TrianglesConfig.presets()
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Count the triangles of each vertex."""
@@ -61,10 +57,7 @@ class VertexTriangles(Problem):
     def check(self, givens: Sequence[int]) -> Record:
         """Compare the triangles of vertices with another's count."""
         vertices, expected, name = triangles_of_vertices(self.graph)
-        for given in givens:
-            found = self.values(self.run(given))[vertices]
-            refuse_differences(found, expected, what="counts", against=name)
-        return {"against": name}
+        return self.compared(givens, expected, what="counts", against=name, at=vertices)
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count each stored edge and row's start read once, and a count written per vertex."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clgraph import Truss, TrussConfig
 
 from ..peers.truss import TRUSSES, truss_numbers
-from ..runner.problem import Least, Problem, refuse_differences
+from ..runner.problem import Least, Problem, histogram_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from clgraph import Device
@@ -33,6 +32,7 @@ class EdgeTrusses(Problem):
     """
 
     kind = "truss"
+    presets = TrussConfig.presets()
     from_sources = False
     result = "numbers"
     peers = TRUSSES
@@ -42,11 +42,6 @@ class EdgeTrusses(Problem):
         self.plan = Truss(loaded.graph, config=config, device=device, clean=True)
         self.graph = self.plan.simple
         self.plan = Truss(self.graph, config=config, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-        return TrussConfig.presets()
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Find the truss numbers."""
@@ -70,11 +65,7 @@ class EdgeTrusses(Problem):
         else:
             other = Truss(self.graph, config=against, device=self.plan.device)
             expected = self.values(other.run())
-        for given in givens:
-            refuse_differences(
-                self.values(self.run(given)), expected, what="numbers", against=against
-            )
-        return {"against": against}
+        return self.compared(givens, expected, what="numbers", against=against)
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count each stored edge read once, a number written for it, and a barrier a round."""
@@ -83,12 +74,7 @@ class EdgeTrusses(Problem):
 
     def histogram(self, given: int) -> Record:
         """Count edges by truss number."""
-        values, counts = np.unique(np.asarray(self.run(given).numbers), return_counts=True)
-        return {
-            "what": "edges by truss number",
-            "values": values.tolist(),
-            "counts": counts.tolist(),
-        }
+        return histogram_of("edges by truss number", self.run(given).numbers)
 
     def decided(self) -> Record:
         """Give the configuration as decided."""

@@ -36,6 +36,7 @@ class Walks(Judged):
     """`clgraph.RandomWalks`, one walk from each vertex; the number of the repeat is the seed."""
 
     kind = "walks"
+    presets = tuple(BIASES)
     result = "walks"
     peers = WALKS
 
@@ -44,11 +45,6 @@ class Walks(Judged):
         self.p, self.q = BIASES[config]
         self.plan = RandomWalks(self.graph, device=device)
         self.starts = np.arange(self.graph.n)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Name the biases: none, and node2vec's."""
-        return tuple(BIASES)
 
     def run(self, given: int) -> Any:
         """Walk with a seed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .matrix import Matrix
-from .text import figure
+from .text import figure, markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,9 +176,8 @@ def findings(cases: Sequence[Record], device: str) -> str:
     rows = [row for finding in FINDINGS if (row := _row(finding, matrix))]
     if len(matrix.presets) < 2 or not rows:
         return ""
-    lines = ["| paper | finding | time over the others' | holds |", "|---|---|---|---|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return EXPLANATION + "\n".join(lines) + "\n"
+    head = ("paper", "finding", "time over the others'", "holds")
+    return EXPLANATION + markdown(head, rows, head)
 
 
 def _row(finding: Finding, matrix: Matrix) -> list[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .text import figure, graph_of, headline
+from .text import figure, graph_of, headline, markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,9 +79,7 @@ class Matrix:
             [preset, *(_bold(n, sign, b) for n, b in zip(row, good, strict=True))]
             for preset, row in numbers.items()
         ]
-        head = [what, *self.graphs]
-        lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * len(self.graphs)]
-        return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+        return markdown([what, *self.graphs], rows, {what})
 
 
 def _bold(number: float | None, sign: int, good: float | None) -> str:

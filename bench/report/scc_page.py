@@ -8,7 +8,7 @@ from clgraph import SCCConfig
 from clgraph.algorithms.scc.config import TABLE_ROWS
 
 from ..runner.records import by_device, tables
-from .text import figure, shown_joules
+from .text import figure, markdown, shown_joules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,12 +90,12 @@ def _parameters(config: dict[str, Any]) -> list[str]:
 def _presets(rows: Sequence[dict[str, Any]]) -> str:
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
     bold = [_fastest(rows, graph, scheme=scheme) for graph in graphs for scheme in (True, False)]
-    head = ["preset", "I_t", "I_f", "FB", "colouring", "finish"]
+    words = ["preset", "I_t", "I_f", "FB", "colouring", "finish"]
     units = {"ms": "median_ms", "J": "joules"}
     if all(row["joules"] is None for row in rows):
         del units["J"]
-    head += [f"{graph} {unit}" for graph in graphs for unit in units]
-    lines = [_line(head), "|" + "---|" * 6 + "--:|" * (len(head) - 6)]
+    head = [*words, *(f"{graph} {unit}" for graph in graphs for unit in units)]
+    lines = []
     for preset in dict.fromkeys(row["preset"] for row in rows):
         alike = {row["graph"]: row for row in rows if row["preset"] == preset}
         cells = [_named(preset), *_parameters(next(iter(alike.values()))["config"])]
@@ -105,8 +105,8 @@ def _presets(rows: Sequence[dict[str, Any]]) -> str:
             cells.append(f"**{took}**" if row and row in bold else took)
             if "J" in units:
                 cells.append(figure(row["joules"]) if row else "-")
-        lines.append(_line(cells))
-    return "\n".join(lines) + "\n"
+        lines.append(cells)
+    return markdown(head, lines, words)
 
 
 def _named(preset: str) -> str:
@@ -117,11 +117,12 @@ def _named(preset: str) -> str:
 
 
 def _best(rows: Sequence[dict[str, Any]]) -> str:
-    head = ["graph", "n", "m", "components", "best of the scheme", "FB", "colouring", "I_t", "I_f"]
+    words = ["graph", "best of the scheme", "FB", "colouring", "I_t", "I_f"]
     names = ["median_ms"] if all(row["joules"] is None for row in rows) else ["median_ms", "joules"]
     units = ["ms", "J"][: len(names)]
+    head = [words[0], "n", "m", "components", *words[1:]]
     head += [*units, *(f"auto {unit}" for unit in units), "scheme over auto"]
-    lines = [_line(head), "|---|--:|--:|--:|---|---|---|---|---|" + "--:|" * (2 * len(names) + 1)]
+    lines = []
     for graph in dict.fromkeys(row["graph"] for row in rows):
         best = _fastest(rows, graph, scheme=True)
         auto = next((r for r in rows if r["graph"] == graph and r["preset"] == "auto"), None)
@@ -131,9 +132,5 @@ def _best(rows: Sequence[dict[str, Any]]) -> str:
         cells = [graph, *(f"{best[name]:,}" for name in ("n", "m", "components"))]
         cells += [_named(best["preset"]), fb, coloring, trim, pairs]
         cells += [figure(row[name]) for row in (best, auto) for name in names]
-        lines.append(_line([*cells, figure(best["median_ms"] / auto["median_ms"])]))
-    return "The best point of the scheme beside `auto`:\n\n" + "\n".join(lines) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+        lines.append([*cells, figure(best["median_ms"] / auto["median_ms"])])
+    return "The best point of the scheme beside `auto`:\n\n" + markdown(head, lines, words)

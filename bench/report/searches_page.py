@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..runner.records import by_device, tables
 from ..studies.searches.search_table import COLUMNS, ORACLE, SCHEMA, figures_of
-from .text import figure, shown_joules
+from .text import figure, markdown, shown_joules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,12 +91,12 @@ def _known(graphs: dict[str, dict[str, Any]], what: str) -> dict[str, dict[str, 
 
 def _table(graphs: dict[str, dict[str, Any]], what: str) -> str:
     head = [what, "like", "n", "m", *COLUMNS, "T"]
-    lines = [_line(head), "|---|---|" + "--:|" * (len(head) - 2)]
+    lines = []
     for name, methods in _known(graphs, what).items():
         row = graphs[name]
         cells = [name, row["like"], f"{row['n']:,}", f"{row['m']:,}", *figures_of(methods, what)]
-        lines.append(_line([*cells, str(methods["fitted"].get("threshold", "-"))]))
-    return "\n" + "\n".join(lines) + "\n"
+        lines.append([*cells, str(methods["fitted"].get("threshold", "-"))])
+    return "\n" + markdown(head, lines, {what, "like"})
 
 
 def _sweep(graphs: dict[str, dict[str, Any]]) -> str:
@@ -104,20 +104,16 @@ def _sweep(graphs: dict[str, dict[str, Any]]) -> str:
     if not graphs:
         return ""
     thresholds = list(next(iter(graphs.values()))["methods"])
-    lines = [_line(["seconds at T", *thresholds]), "|---|" + "--:|" * len(thresholds)]
+    lines = []
     for name, row in graphs.items():
         best = min(figures["seconds"] for figures in row["methods"].values())
         cells = [f"{figures['seconds']:.4g}" for figures in row["methods"].values()]
         bold = [f"**{cell}**" if cell == f"{best:.4g}" else cell for cell in cells]
-        lines.append(_line([name, *bold]))
+        lines.append([name, *bold])
     return (
         "\nThe hybrid by threshold, from none to all vertices in the queue of short rows:\n\n"
-        + ("\n".join(lines) + "\n")
+        + markdown(["seconds at T", *thresholds], lines, {"seconds at T"})
     )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.strip() for cell in cells) + " |"
 
 
 def _finding(graphs: dict[str, dict[str, Any]], what: str) -> str:

@@ -10,7 +10,7 @@ from ..peers.peer import NOT_COMPARED
 from . import published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from ..runner.records import Record
 
@@ -90,9 +90,11 @@ def graph_of(case: Record) -> str:
     return str(case["graph"]["name"] if isinstance(case["graph"], dict) else case["graph"])
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown(
+    head: Sequence[str], rows: Iterable[Sequence[str]], words: Container[str] = LEFT
+) -> str:
     """Give a table; columns of words are to the left."""
-    ways = ("---" if name in LEFT else "--:" for name in head)
+    ways = ("---" if name in words else "--:" for name in head)
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join(ways) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@
 
 * compiles in ``__init__(loaded, device, config)`` and sets ``plan`` (anything with ``config`` and
   ``source_hash``; override `describe` where a plan has neither);
-* names its presets in ``presets()``;
+* names its ``presets``, if there is more than "auto";
 * runs once in ``run(given)``, where `given` is one entry of ``inputs(count)``: a source by
   default, the number of the repeat if ``from_sources`` is False;
 * gives deterministic figures of a run in ``count(result, given)``: ``edges``, the work that
@@ -45,8 +45,15 @@ if TYPE_CHECKING:
     from .graphs import Loaded
     from .records import Record
 
-__all__ = ["Least", "Problem", "differences", "pick_sources", "problem_of"]
-
+__all__ = [
+    "Least",
+    "Problem",
+    "differences",
+    "histogram_of",
+    "pick_sources",
+    "problem_of",
+    "refuse_differences",
+]
 
 FOLDERS = ("problems", "problems.centrality")
 REPEATS = 16  # of a pass, where runs do not differ
@@ -88,6 +95,8 @@ class Problem(ABC):
     ----------
     kind : str
         What cases call it.
+    presets : tuple of str
+        Names of the configurations there are.
     weighted, from_sources : bool
         Whether the graph must have weights; whether a run starts from a source.
     result : str
@@ -97,6 +106,7 @@ class Problem(ABC):
     """
 
     kind: ClassVar[str]
+    presets: ClassVar[tuple[str, ...]] = ("auto",)
     weighted: ClassVar[bool] = False
     from_sources: ClassVar[bool] = True
     result: ClassVar[str] = "distances"
@@ -110,14 +120,9 @@ class Problem(ABC):
         self.graph = loaded.graph
         self.device = device
 
-    @classmethod
-    @abstractmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Names of the configurations there are."""
-
-    @abstractmethod
     def run(self, given: int) -> Any:
-        """Do what is measured, once."""
+        """Do what is measured, once: from a source, or the whole graph each time."""
+        return self.plan.run(given) if self.from_sources else self.plan.run()
 
     @abstractmethod
     def count(self, result: Any, given: int) -> dict[str, float]:
@@ -132,6 +137,27 @@ class Problem(ABC):
         VerificationError
             If one is wrong.
         """
+
+    def compared(
+        self, givens: Sequence[int], expected: Any, *, what: str, against: str, at: Any = ...
+    ) -> Record:
+        """Do for `check` what it is for, where every run should give the same.
+
+        Parameters
+        ----------
+        givens : sequence of int
+            What runs are given.
+        expected : array
+            Their values.
+        what, against : str
+            What values are called, and who else computed them.
+        at : index, optional
+            Which values are compared; default is all.
+        """
+        for given in givens:
+            found = np.asarray(self.values(self.run(given)))[at]
+            refuse_differences(found, expected, what=what, against=against)
+        return {"against": against}
 
     @abstractmethod
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
@@ -191,6 +217,12 @@ class Problem(ABC):
     def values(self, result: Any) -> Any:
         """Give what peers are compared with."""
         return getattr(result, self.result)
+
+
+def histogram_of(what: str, numbers: Any) -> Record:
+    """Count how often each number is there, for `Problem.histogram`."""
+    values, counts = np.unique(np.asarray(numbers), return_counts=True)
+    return {"what": what, "values": values.tolist(), "counts": counts.tolist()}
 
 
 def differences(found: Any, expected: Any) -> int:

@@ -145,7 +145,7 @@ def _both(case: Case) -> str:
 
 def _presets(case: Case, settings: Settings) -> tuple[str, ...]:
     """Give the configurations to measure; an unknown one is refused before anything runs."""
-    known = problem_of(case.algorithm).presets()
+    known = problem_of(case.algorithm).presets
     wanted = settings.presets or case.presets
     if "all" in wanted:
         return known

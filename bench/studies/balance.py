@@ -7,12 +7,9 @@ varies one size of ``multi_phase`` instead. Every first result is compared with 
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import statistics
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +19,10 @@ from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
 from clgraph.primitives import Expand, ExpandConfig
 
+from .command import command, keep
+
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
@@ -204,20 +204,16 @@ _VARIED = {key for tries in TUNING.values() for tuning in tries for key in tunin
 
 def main() -> None:
     """Measure what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
+    parser = command(__doc__, "--json", repeats=7)
     parser.add_argument("--units", type=int, default=1 << 24, help="units in all, about")
-    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--distributions", nargs="+", default=list(DISTRIBUTIONS))
     parser.add_argument("--balancers", nargs="+", default=list(BALANCERS))
     parser.add_argument("--group-sizes", nargs="+", type=int, default=list(GROUP_SIZES))
     parser.add_argument("--sweep", choices=list(SWEEPS), help="vary this instead")
-    parser.add_argument("--json", type=Path, help="write all records there")
     arguments = parser.parse_args()
     device = find_device(arguments.device)
     records = (_sweep if arguments.sweep else _table)(arguments, device)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    keep(records, arguments.json)
 
 
 if __name__ == "__main__":

@@ -311,12 +311,12 @@ def changing(graph: Graph, what: str, device: Device) -> object:
     if what == "supports":
         supports = cg.dynamic.EdgeSupports(changing)
         for name in ("supports_count", "batch_pack"):
-            supports._start(SweepLog(), name, graph.n)  # noqa: SLF001 (as after a batch)
+            supports._supports.launch(SweepLog(), name, graph.n)  # noqa: SLF001 (as after a batch)
         return supports
     if what == "trusses":
         trusses = cg.dynamic.TrussNumbers(changing)
         trusses._maintenance._compiled()  # noqa: SLF001
         return trusses
     following = cg.dynamic.BFS(changing, 0)
-    following.launch(SweepLog(), "follow_spread", graph.n)  # as after a batch
+    following.kernels.launch(SweepLog(), "follow_spread", graph.n)  # as after a batch
     return following

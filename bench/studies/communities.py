@@ -12,7 +12,6 @@ left out if the seconds are over.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import statistics
@@ -29,6 +28,7 @@ from clgraph.errors import ClgraphError
 
 from ..peers.communities import DETECTED
 from ..runner import machine
+from .command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,15 +194,10 @@ def shown(rows: list[Row]) -> str:
 
 def main() -> None:
     """Check, time and write the record."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--seconds", type=float, default=55.0, help="begin nothing later than this")
-    parser.add_argument("--scale", type=int, default=20)
+    parser = command(__doc__, "--json", seconds=55.0, scale=20, repeats=5)
     parser.add_argument("--edges", type=int, default=10**8, help="of the planted partition")
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--against", nargs="*", default=[], help="other libraries")
     parser.add_argument("--expected", type=Path, help="a record whose labels are to be found again")
-    parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     began = time.perf_counter()
     device = cg.device(args.device)
@@ -247,7 +242,7 @@ def main() -> None:
             "checksums": sums,
             "rows": rows,
         }
-        args.json.write_text(json.dumps(record, indent=1) + "\n")
+        keep(record, args.json)
     print(shown(rows))
 
 

@@ -10,11 +10,9 @@ compared with that, and the study ends where they differ.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from clgraph.cli.text import table
 from clgraph.device import Memory
 
 from ..runner import machine
+from .command import command, keep
 from .dynamic import batches
 
 if TYPE_CHECKING:
@@ -128,12 +127,9 @@ def follow(dynamic: DynamicGraph, draw: Any, most: int) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--scale", type=int, default=20)
+    parser = command(__doc__, scale=20)
     parser.add_argument("--most", type=int, default=5, help="decade of the largest batch followed")
     parser.add_argument("--updates", type=int, default=MILLION, help="of which joules are metered")
-    parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     record: dict[str, Any] = machine.head_of("dynamic-costs", device) | {
@@ -142,18 +138,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         "bar_ms": TRIANGLES_MS,
     }
 
-    def write() -> None:
-        if args.output is not None:
-            args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
     made = batches(args.scale)
     kron, draw = made["kron uniform"]
     record["following"] = follow(clgraph.DynamicGraph(kron, device=device), draw, args.most)
-    write()
+    keep(record, args.output)
     record["energy"] = {
         name: joules(graph, draw, device, args.updates) for name, (graph, draw) in made.items()
     }
-    write()
+    keep(record, args.output)
     rows = [
         [name, key, *(f"{one[column]:.3f}" for column in COLUMNS)]
         for name, figures in record["following"].items()

@@ -9,11 +9,8 @@ times the bytes.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +22,7 @@ from clgraph.device import Memory
 from clgraph.engine.resident import resident
 
 from ..runner import machine
+from .command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -164,10 +162,7 @@ def layouts(graph: Graph, device: Device) -> dict[str, dict[str, dict[str, float
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study; 1 if blocks take more than 1.4 times the bytes of compressed rows."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--output", type=Path)
+    parser = command(__doc__, scale=20)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     record: dict[str, Any] = machine.head_of("dynamic-rows", device) | {
@@ -196,8 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             shown = [f"{ms:.3f}" for times in told.values() for ms in times.values()]
             laid_out.append([name, count, *shown])
         record["graphs"][name] = figures
-        if args.output is not None:
-            args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        keep(record, args.output)
     print(table(["graph", "what", "packed ms", "blocks ms", "speed", "bar"], speeds))
     columns = ["graph", "block array", "init ms", "over CSR", "over COO", "of blocks", "of arrays"]
     print(table(columns, bytes_told))

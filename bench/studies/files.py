@@ -13,12 +13,10 @@ libraries, where installed, read the plainest of the files. ``from_edges`` and S
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
 import importlib
 import importlib.util
-import json
 import statistics
 import sys
 import time
@@ -34,6 +32,7 @@ from clgraph.cli.text import table
 from clgraph.graph.formats import seam
 
 from ..runner import machine
+from .command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -280,15 +279,11 @@ def show(rows: list[dict[str, Any]], built: list[dict[str, Any]]) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(prog="python -m bench.studies.files", description=__doc__)
+    parser = command(__doc__, scale=18, repeats=3, commit=None)
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--scale", type=int, default=18)
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--files", nargs="*", choices=FILES, default=list(FILES))
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=list(WAYS))
     parser.add_argument("--make", action="store_true", help="write the files and end")
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("--commit")
     args = parser.parse_args(words)
     make(args.folder, args.scale, args.files)
     if args.make:
@@ -315,7 +310,7 @@ def main(words: Sequence[str] | None = None) -> int:
             "building": built,
             "others": compared,
         }
-        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        keep(record, args.output)
     return 0
 
 

@@ -9,10 +9,8 @@ for each case, and up to the end of each phase for some.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import io
-import json
 import lzma
 import statistics
 import time
@@ -29,6 +27,7 @@ from clgraph.algorithms.matching.quality import perturbed_query, planted_query
 from clgraph.cli.text import table
 
 from ..runner import machine
+from .command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -346,10 +345,8 @@ def _energy_columns(record: dict[str, Any]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study and write its record."""
-    parser = argparse.ArgumentParser(prog="bench.studies.matching", description=__doc__)
+    parser = command(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the networks")
-    parser.add_argument("--device")
-    parser.add_argument("--output", type=Path)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases, no joules")
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
@@ -369,8 +366,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "bars_ms": {"bar-64": BAR_64_MS, "bar-1000": BAR_1000_MS},
         "cases": study.records,
     }
-    if args.output is not None:
-        args.output.write_text(json.dumps(record, default=str) + "\n", "utf-8")
+    keep(record, args.output, indent=None)
     print(shown(study.records))
     print(f"{record['seconds']:.0f} s")
     return 0

@@ -13,12 +13,9 @@ edges in seconds of the processor. Results are compared.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -30,6 +27,7 @@ from clgraph.graph.modules import module
 from clgraph.interop.networkx import NetworkxGraph
 
 from ..runner import machine
+from .command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -308,16 +306,12 @@ def conversions(edges: int) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Print a table, and write records if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", default="pocl")
-    parser.add_argument("--scale", type=int, default=14, help="of the Kronecker graphs")
+    parser = command(__doc__, "--json", device="pocl", scale=14, commit=None)
     parser.add_argument("--only", nargs="*", choices=CALLS, default=BARS, help="these functions")
     parser.add_argument("--what", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--share", type=float, default=1.0, help="size of the sweep's network")
     parser.add_argument("--most", type=float, default=0.2, help="of the vertices as sources")
     parser.add_argument("--edges", type=int, default=1_000_000, help="of what is converted")
-    parser.add_argument("--commit", help="of the code, where there is no checkout")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     device = cg.device(options.device)
     nx.config.backends.clgraph.device = options.device
@@ -356,8 +350,7 @@ def main() -> None:
                 f"{row['least_s']:.3f} s; the second call {row['second_s']:.4f} s",
                 flush=True,
             )
-    if options.json:
-        options.json.write_text(json.dumps(record, indent=1) + "\n")
+    keep(record, options.json)
 
 
 if __name__ == "__main__":

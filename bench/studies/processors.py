@@ -17,7 +17,6 @@ their modularity.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
@@ -34,8 +33,10 @@ from ..peers.contestants import FIELDS, ITERATIONS, OURS
 from ..peers.external import load as load_codes
 from ..peers.peer import version_of
 from ..runner import machine
+from .command import command, keep
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from clgraph import Device, Graph
@@ -160,16 +161,12 @@ def begun(output: Path | None, device: Device, scale: int) -> dict[str, Any]:
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--scale", type=int, default=16)
+    parser = command(__doc__, scale=16, seconds=90.0)
     parser.add_argument("--problems", default=",".join(FIELDS), help="default all")
     parser.add_argument("--graphs", help="names; default all")
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
-    parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing later than this")
     parser.add_argument("--codes", type=Path, help="native codes to time beside ours")
     parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
-    parser.add_argument("--output", type=Path)
     return parser.parse_args(argv)
 
 
@@ -205,8 +202,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 record["found"][key] = rows
                 wrong += [f"{key} {who}" for who, row in rows.items() if row.get("wrong")]
                 record["seconds"] = before_s + time.perf_counter() - began
-                if args.output is not None:
-                    args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+                keep(record, args.output)
     shown = [
         [problem, graph, name, ", ".join(f"{ratio:.2f}" for ratio in each)]
         for problem, graph, name, each in ratios(record["found"])

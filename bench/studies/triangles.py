@@ -13,7 +13,6 @@ several measure all graphs. ``--page RECORD`` measures nothing: it prints a reco
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
@@ -34,8 +33,10 @@ from clgraph.errors import InvalidArgumentError
 from ..report.triangles import PERS, page, report
 from ..runner import machine
 from ..runner.stats import relative_width
+from .command import command, keep
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from clgraph import Device, Graph
@@ -191,10 +192,7 @@ def label(way: Intersection) -> str:
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=75.0)
+    parser = command(__doc__, scale=20, seconds=75.0)
     parser.add_argument("--graphs", help="names from road, mesh, rgg, kron, kron+2; default all")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of them")
     parser.add_argument("--energy", action="store_true", help="meter joules, two seconds a graph")
@@ -202,7 +200,6 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--parts", action="store_true", help="print a table of the steps too")
     parser.add_argument("--presets", action="store_true", help="time totals of other presets too")
     parser.add_argument("--page", type=Path, help="print a record's tables, and measure nothing")
-    parser.add_argument("--output", type=Path)
     parser.add_argument("--add", action="store_true", help="measure what the output has not yet")
     return parser.parse_args(argv)
 
@@ -277,8 +274,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         graph, device, count, metered=args.energy
                     )
                 record["seconds"] = spent_s + time.perf_counter() - began
-                if args.output is not None:
-                    args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+                keep(record, args.output)
     report(record, parts=args.parts)
     return int(any(found["wrong"] for found in record["graphs"].values()))
 

@@ -12,11 +12,8 @@ triangles. Joules are of all truss numbers.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -33,9 +30,11 @@ from clgraph.graph.modules import module
 
 from ..runner import machine
 from ..runner.graphs import Places, UnavailableError, find
+from .command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from clgraph import Device
 
@@ -248,17 +247,12 @@ def joules_row(energy: dict[str, Any]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study; 1 if a number is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--scale", type=int, default=20)
+    parser = command(__doc__, scale=20, data=None, seconds=60.0)
     parser.add_argument("--seed", type=int, default=SEED, help="of generated graphs")
-    parser.add_argument("--data", type=Path)
     parser.add_argument("--graphs", help="names of those wanted, with commas; default all")
     parser.add_argument("--energy", action="store_true", help="joules of every graph")
     parser.add_argument("--shapes", default="", help="launches to try, see `shaped`, with commas")
     parser.add_argument("--drifts", default="", help="drifts to try, see `drifted`, with commas")
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     began = time.perf_counter()
@@ -285,8 +279,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         since = time.perf_counter()
         record["graphs"][name] = measure(name, graph, device, shapes, drifts, metered=args.energy)
         record["graphs"][name]["seconds"] = time.perf_counter() - since
-        if args.output is not None:
-            args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        keep(record, args.output)
     columns = ["graph", "what", "ms", "bar", "wall ms", "parts", "rounds", "launches", "mode"]
     print(table(columns, rows_of(record["graphs"])))
     metered = [

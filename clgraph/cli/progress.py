@@ -11,7 +11,6 @@ from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
 __all__ = ["Progress"]
 
@@ -49,12 +48,7 @@ class Progress:
                 self._write(f"{self._first} ...")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave a clean line behind."""
         self._clear()
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["DividedSearches", "DividedSearchesResult"]
+__all__ = ["DividedSearches", "DividedSearchesResult", "dealt"]
 
 THREAD = "clgraph-searches"
 LOOK_S = 0.05  # between two looks at how far the devices are
@@ -215,6 +215,17 @@ def _taken_errors(shares: Sequence[_Share]) -> list[BaseException]:
     return errors
 
 
+def dealt(shares: Sequence[NDArray[Any]], count: int, total: np.ufunc | None) -> NDArray[Any]:
+    """Put the arrays of searches together that were dealt out in turns, or add them up."""
+    if total is not None:
+        whole: NDArray[Any] = total.reduce(shares, dtype=shares[0].dtype)
+        return whole
+    whole = np.empty((count, *shares[0].shape[1:]), shares[0].dtype)
+    for place, share in enumerate(shares):
+        whole[place :: len(shares)] = share
+    return whole
+
+
 class DividedSearchesResult:
     """Arrays of searches on several devices, by name, put together on first access.
 
@@ -250,11 +261,5 @@ class DividedSearchesResult:
         """Give an array: [k, size] where every search has one, [size] where they share it."""
         if name not in self._arrays:
             shares = [result[name] for result in self._results]
-            if name in self._totals:
-                whole = self._totals[name].reduce(shares, dtype=shares[0].dtype)
-            else:
-                whole = np.empty((self.sources.size, *shares[0].shape[1:]), shares[0].dtype)
-                for place, share in enumerate(shares):
-                    whole[place :: len(shares)] = share
-            self._arrays[name] = whole
+            self._arrays[name] = dealt(shares, self.sources.size, self._totals.get(name))
         return self._arrays[name]

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.cluster.parts.partition import Ownership
     from clgraph.cluster.parts.share import Share
 
-__all__ = ["Ranked", "RankedStats"]
+__all__ = ["Ranked", "RankedStats", "gathered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +117,21 @@ class Ranked:
         if len(comm.ranks) == comm.size:
             whole = own
         elif gather:
-            whole = run(comm, [_gathered(shares[0], here[0])])[0]
+            owners = shares[0].partition.shares
+            program = gathered(owners, shares[0].rank, shares[0].facts.n, here[0])
+            whole = run(comm, [program])[0]
         return cls(names[order], own, whole, stats, **facts)
 
 
-def _gathered(share: Share, arrays: dict[str, NDArray[Any]]) -> Program:
+def gathered(
+    owners: Sequence[Ownership], rank: int, n: int, arrays: dict[str, NDArray[Any]], fill: int = 0
+) -> Program:
+    """Give rank 0 the arrays of all n vertices, of which each rank has those that it owns."""
     whole = {}
-    owners = share.partition.shares
     for name, array in arrays.items():
         received = yield Swap([array if peer == 0 else array[:0] for peer in range(len(owners))])
-        if share.rank == 0:
-            found = np.empty(share.facts.n, array.dtype)
+        if rank == 0:
+            found = np.full(n, fill, array.dtype)
             for owned, values in zip(owners, received, strict=True):
                 found[owned.vertices] = values
             whole[name] = found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from clgraph.algorithms.bfs.stages import UNREACHED
+from clgraph.cluster.ranked import gathered
 from clgraph.cluster.ranks.comm import Swap
 from clgraph.engine.launch_stats import Shown
 from clgraph.engine.stats import LEVEL_RECORD
@@ -112,16 +113,11 @@ class DividedFindings:
             "predecessors": None,
         }
         if gather:
-            for name, array in (("distances", own), ("predecessors", tree)):
-                if array is None:
-                    continue
-                none = array[:0]
-                received = yield Swap([array if peer == 0 else none for peer in range(ranks)])
-                if rank == 0:
-                    whole = np.full(self._n, UNREACHED, np.int32)
-                    for peer, found in enumerate(received):
-                        whole[part.owners[peer].vertices] = found
-                    self.__dict__[name] = whole
+            arrays = (
+                {"distances": own} if tree is None else {"distances": own, "predecessors": tree}
+            )
+            whole = yield from gathered(part.owners, rank, self._n, arrays, UNREACHED)
+            self.__dict__ |= whole
         self.whole = gather and rank == 0
         self._parts = ()
 

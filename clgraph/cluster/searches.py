@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from clgraph.algorithms.multi_search.state import as_sources
 from clgraph.cluster.bfs import communicator
-from clgraph.cluster.multi_search import DividedSearches
+from clgraph.cluster.multi_search import DividedSearches, dealt
 from clgraph.cluster.ranks.comm import Program, Swap, run
 from clgraph.device.staying import StaysHere
 from clgraph.graph import as_graph
@@ -16,6 +14,7 @@ from clgraph.graph import as_graph
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.graph import Graph
@@ -105,12 +104,7 @@ class Searches(StaysHere):
             if self.comm.ranks[0]:
                 continue
             shares = [part.reshape(-1, *array.shape[1:]) for part in received]
-            if name in self._totals:
-                whole[name] = self._totals[name].reduce(shares, dtype=array.dtype)
-                continue
-            whole[name] = np.empty((chosen.size, *array.shape[1:]), array.dtype)
-            for place, part in enumerate(shares):
-                whole[name][place::ranks] = part
+            whole[name] = dealt(shares, chosen.size, self._totals.get(name))
         return whole
 
 

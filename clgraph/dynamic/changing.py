@@ -17,9 +17,10 @@ from clgraph.dynamic.parts import Batch, Steps
 from clgraph.dynamic.regime import REGIMES, Costs, costs_of
 from clgraph.dynamic.result import UpdateResult, filled
 from clgraph.dynamic.storage.freelists import WORDS
-from clgraph.dynamic.storage.store import MOVED, Spare, Store, copied
+from clgraph.dynamic.storage.store import Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
 from clgraph.errors import InvalidArgumentError
+from clgraph.primitives.launches import MOVED
 
 if TYPE_CHECKING:
     from clgraph.dynamic.storage.columns import Place

@@ -18,12 +18,12 @@ from clgraph.dynamic.parts import Steps
 from clgraph.dynamic.result import MemoryUsage
 from clgraph.dynamic.storage.blocks import Blocks
 from clgraph.dynamic.storage.columns import Columns
-from clgraph.dynamic.storage.store import Held, Spare, Store, copied, read_range
+from clgraph.dynamic.storage.store import Held, Spare, Store, copied
 from clgraph.dynamic.updating import STAY, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph, as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import one_of, whole
 from clgraph.graph.csr import index_dtype, sorted_rows, unsigned
 
 if TYPE_CHECKING:
@@ -79,10 +79,7 @@ class Contents(Current):
         for name, value in (("block_edges", block_edges), ("min_block", min_block)):
             if whole(name, value, least=1) & (value - 1):
                 raise InvalidArgumentError(f"{name}={value} is not a power of two.")
-        if allocator not in ALLOCATORS:
-            raise InvalidArgumentError(
-                f"allocator={allocator!r} is not one of {', '.join(ALLOCATORS)}."
-            )
+        one_of("allocator", allocator, ALLOCATORS)
         self.allocator = allocator
         self.device = find_device(device)
         self._memory = Memory(self.device)
@@ -207,9 +204,9 @@ class Contents(Current):
             vertex = whole("v", v, least=0)
             if vertex >= store.n:
                 raise InvalidArgumentError(f"there is no vertex {v}; the graph has {store.n}.")
-            length = int(read_range(store.used, vertex, 1)[0])
-            begin = int(read_range(store.pointer, vertex, 1)[0]) if length else 0
-            return read_range(store.pools[column], begin, length)
+            length = int(store.used.read(1, begin=vertex)[0])
+            begin = int(store.pointer.read(1, begin=vertex)[0]) if length else 0
+            return store.pools[column].read(length, begin=begin)
 
     def has_edges(self, src: Any, dst: Any) -> NDArray[np.bool_]:
         """Report which edges there are.

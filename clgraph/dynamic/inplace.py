@@ -10,9 +10,9 @@ import numpy as np
 
 from clgraph.device import Memory, can_post, load, resident_groups
 from clgraph.dynamic.storage.freelists import POST, WORDS
-from clgraph.dynamic.storage.store import MOVED
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives import group_size
+from clgraph.primitives.launches import MOVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.dynamic.parts import Batch, Rows, Steps
-from clgraph.dynamic.storage.store import Kernels, Store, read_range
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation
+    from clgraph.dynamic.storage.store import Kernels, Store
     from clgraph.engine.workspace import Workspace
     from clgraph.primitives.scanning import Compaction, Scan
 
@@ -71,7 +71,7 @@ class Lookup:
         self._scan.enqueue(steps["rows"], sums, rows.count + 1, sums)
         if rows.listed is None:
             return sums, store.m
-        return sums, int(read_range(sums, rows.count, 1)[0])
+        return sums, int(sums.read(1, begin=rows.count)[0])
 
     def find(
         self, steps: Steps, store: Store, batch: Batch, bits: int

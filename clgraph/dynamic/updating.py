@@ -70,19 +70,20 @@ class Updater:
         self._by_class = RadixSort(device, np.uint32, np.uint32)
         self.in_place = InPlace(device, fields, least, self.offset)
 
+    @property
+    def _scratch(self) -> tuple[Workspace | InPlace, ...]:
+        stages = (self.compaction, self.scan, self.sort, self._by_class)
+        return (self.work, self.in_place, *stages)
+
     def release(self) -> None:
         """Let go of all scratch memory."""
-        self.work.release()
-        self.in_place.release()
-        for stage in (self.compaction, self.scan, self.sort, self._by_class):
-            stage.release()
+        for each in self._scratch:
+            each.release()
 
     @property
     def scratch_bytes(self) -> int:
         """Bytes of all scratch memory."""
-        stages = (self.compaction, self.scan, self.sort, self._by_class)
-        held = self.work.size_bytes + self.in_place.size_bytes
-        return held + sum(stage.scratch_bytes for stage in stages)
+        return sum(each.size_bytes for each in self._scratch)
 
     def rewritten(
         self,

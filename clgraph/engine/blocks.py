@@ -93,7 +93,7 @@ class BlockRows:
         What plans keep with these rows, as with a graph.
     """
 
-    store: Any
+    store: Store
     directed: bool
     weighted: bool = False
     kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -102,20 +102,17 @@ class BlockRows:
     @property
     def n(self) -> int:
         """Vertices."""
-        n: int = self.store.n
-        return n
+        return self.store.n
 
     @property
     def m(self) -> int:
         """Stored edges."""
-        m: int = self.store.m
-        return m
+        return self.store.m
 
     @cached_property
     def degrees(self) -> NDArray[Any]:
         """Out-degree of each vertex [n], read from the device."""
-        degrees: NDArray[Any] = self.store.used.read(self.n).astype(np.int64)
-        return degrees
+        return self.store.used.read(self.n).astype(np.int64)
 
     @cached_property
     def max_degree(self) -> int:
@@ -135,8 +132,7 @@ class BlockRows:
     @property
     def entries(self) -> int:
         """Entries of the pool that the rows are in."""
-        entries: int = self.store.pools[0].count
-        return entries
+        return self.store.pools[0].count
 
     @property
     def wide(self) -> bool:

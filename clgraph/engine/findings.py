@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from functools import cached_property
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from pyopencl.array import Array
 
-    from clgraph.device import Memory
+    from clgraph.device import Allocation, Memory
     from clgraph.graph import Graph
 
 __all__ = ["BufferPool", "Findings", "HopFindings", "Later", "SearchBuffers"]
@@ -34,17 +35,25 @@ class Later:
 
     def __init__(self, read: Callable[[], NDArray[Any]]) -> None:
         self._read: Callable[[], NDArray[Any]] | None = read
+        self.held: Allocation | None = None  # where it is, if anywhere and not read yet
+
+    @classmethod
+    def of(cls, held: Allocation | None, none: NDArray[Any]) -> Later:
+        """Give what is in device memory, or `none` where nothing is."""
+        made = cls((lambda: none) if held is None else held.read)
+        made.held = held
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the array, and not what reads it."""
-        return {"_values": self.values, "_read": None}
+        return {"_values": self.values, "_read": None, "held": None}
 
     @property
     def values(self) -> NDArray[Any]:
         """As they were read."""
         if self._read is not None:
             self._values = self._read()
-            self._read = None  # not before: a copy may be interrupted
+            self._read = self.held = None  # not before: a copy may be interrupted
         return self._values
 
 
@@ -79,7 +88,7 @@ class SearchBuffers:
         level_capacity: int,
         *,
         predecessors: bool,
-        dtype: DTypeLike = np.int32,
+        dtype: DTypeLike,
     ) -> None:
         self.distances = memory.allocate("distances", n, dtype)
         self.predecessors = memory.allocate("predecessors", n, np.int32) if predecessors else None
@@ -100,10 +109,8 @@ class BufferPool:
 
     Parameters
     ----------
-    memory : Memory
-        Where to allocate.
-    n, level_capacity, predecessors, dtype
-        As for `SearchBuffers`.
+    make : callable
+        Gives a set, or raises DeviceMemoryError.
 
     Raises
     ------
@@ -111,25 +118,9 @@ class BufferPool:
         If there is no room for the first set.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        n: int,
-        level_capacity: int,
-        *,
-        predecessors: bool,
-        dtype: DTypeLike = np.int32,
-    ) -> None:
-        self._memory = memory
-        self._shape = (n, level_capacity)
-        self._kinds: dict[str, Any] = {"predecessors": predecessors, "dtype": dtype}
-        self._all: list[SearchBuffers] = []
-        self._new()
-
-    def _new(self) -> SearchBuffers:
-        buffers = SearchBuffers(self._memory, *self._shape, **self._kinds)
-        self._all.append(buffers)
-        return buffers
+    def __init__(self, make: Callable[[], SearchBuffers]) -> None:
+        self._make = make
+        self._all = [make()]
 
     def take(self) -> SearchBuffers:
         """Buffers that no living result needs: used ones, else new ones, else a result's.
@@ -141,11 +132,9 @@ class BufferPool:
             owner = buffers.owner
             if owner is None or owner() is None:
                 return buffers
-        try:
-            return self._new()
-        except DeviceMemoryError:
-            if not self._all:
-                raise
+        with contextlib.suppress(DeviceMemoryError):
+            self._all.append(self._make())
+            return self._all[-1]
         for buffers in self._all:
             found = buffers.living()
             if found is not None:

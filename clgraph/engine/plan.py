@@ -10,6 +10,7 @@ import contextlib
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.blocks import Searched
 from clgraph.engine.driver import Driver
-from clgraph.engine.findings import BufferPool
+from clgraph.engine.findings import BufferPool, SearchBuffers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -381,13 +382,9 @@ class SearchPlan(FollowingPlan):
         if self.graph.n:
             with self._counted():
                 table.allocate(self._memory)
-                self._pool = BufferPool(
-                    self._memory,
-                    self.graph.n,
-                    level_capacity,
-                    predecessors=self.with_predecessors,
-                    dtype=dtype,
-                )
+                kinds: dict[str, Any] = {"predecessors": self.with_predecessors, "dtype": dtype}
+                shape = (self.graph.n, level_capacity)
+                self._pool = BufferPool(partial(SearchBuffers, self._memory, *shape, **kinds))
 
     @staticmethod
     def declare_levels(table: Table, capacity: int) -> None:

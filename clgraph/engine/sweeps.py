@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from clgraph.device import wait
+from clgraph.device import load, wait
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyopencl as cl
 
-    from clgraph.device import Device, Kernel
+    from clgraph.device import Device, Kernel, Program
     from clgraph.device.programs.kernel import Argument
 
-__all__ = ["COMPONENT_KNOWN", "SweepLog", "Sweeper"]
+__all__ = ["COMPONENT_KNOWN", "LazyKernels", "SweepLog", "Sweeper"]
 
 # Set in a vertex's component word once the rest of it names a member of the component.
 COMPONENT_KNOWN = 1 << 31
@@ -169,3 +170,46 @@ class Sweeper:
         """
         size = (self.groups if groups is None else groups) * self.group_size
         log.launch(kernel, size, self.group_size, args, bound, followed=followed)
+
+
+class LazyKernels:
+    """Kernels over items, each built when it is first launched.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+    files : mapping of str to (str, mapping)
+        By what names of kernels begin with, up to "_": their file, and what it is rendered with.
+    wide : bool
+        Whether places in rows are numbered by 64 bits.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        files: Mapping[str, tuple[str, Mapping[str, Any]]],
+        *,
+        wide: bool = False,
+    ) -> None:
+        self.device = device
+        self._files = files
+        sizes = Sweeper(device, 1)
+        self._config = SimpleNamespace(
+            group_size=sizes.group_size, lanes=device.traits.lanes, wide_offsets=wide
+        )
+        self._programs: dict[Any, Program] = {}
+        self._kernels: dict[Any, Kernel] = {}
+
+    def launch(self, log: SweepLog, name: str, items: int, *args: Any, **params: Any) -> None:
+        """Enqueue a kernel over so many items; `params` change what its file is rendered with."""
+        key = (name, tuple(params.items()))
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            start = name.partition("_")[0]
+            file, known = self._files[start]
+            if (start, key[1]) not in self._programs:
+                about = {"config": self._config, **known, **params}
+                self._programs[start, key[1]] = load(self.device, file, **about)
+            kernel = self._kernels[key] = self._programs[start, key[1]].kernel(name)
+        Sweeper(self.device, items).launch(log, kernel, *args)

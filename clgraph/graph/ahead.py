@@ -2,10 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from functools import partial
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from clgraph.threads import Worker
 
@@ -80,19 +80,6 @@ class Threads:
         for worker in self._workers:
             worker.end()
 
-    def __enter__(self) -> Self:
-        """Give the threads."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close them."""
-        self.close()
-
 
 class Ahead(Generic[Found]):
     """A call made again and again in a thread, some results ahead of whoever takes them.
@@ -144,7 +131,7 @@ def in_order(
     things = iter(given)
     waiting: deque[tuple[Given, Result[Found]]] = deque()
     failure: Exception | None = None
-    with Threads(threads) as pool:
+    with closing(Threads(threads)) as pool:
         while failure is None:
             try:
                 thing = next(things)

@@ -1,13 +1,16 @@
-"""Checks of numbers that callers pass."""
+"""Checks of numbers, and of their types, that callers pass."""
 
 import math
 import operator
+from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["real", "whole"]
+__all__ = ["element", "one_of", "real", "whole"]
 
 
 def whole(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> int:
@@ -34,3 +37,21 @@ def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf
         upper = "" if math.isinf(most) else f" and at most {most:g}"
         raise InvalidArgumentError(f"{name}={value} must be at least {least:g}{upper}.")
     return number
+
+
+def element(value: Any, *known: str) -> np.dtype[Any]:
+    """Argument ``dtype`` as one of a few types, or InvalidArgumentError."""
+    try:
+        found: np.dtype[Any] = np.dtype(value)
+    except TypeError:
+        found = np.dtype(object)
+    if found not in map(np.dtype, known):
+        given = value if found.kind == "O" else found.name
+        raise InvalidArgumentError(f"dtype={given!r} is neither {' nor '.join(known)}.")
+    return found
+
+
+def one_of(name: str, value: Any, known: Collection[str]) -> None:
+    """Refuse argument ``name`` if it is none of a few words."""
+    if value not in known:
+        raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(known)}.")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import Memory, load
+from clgraph.device import Memory
 from clgraph.engine.resident import ResidentGraph, resident
-from clgraph.engine.sweeps import Sweeper, SweepLog
+from clgraph.engine.sweeps import LazyKernels, SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.csr import index_dtype
 from clgraph.graph.graph import Graph
@@ -62,20 +61,14 @@ class EdgeSorter:
         self.weight = weight
         self.log = SweepLog()
         self.compaction = Compaction(device)
-        sizes = Sweeper(device, 1)
-        config = SimpleNamespace(
-            group_size=sizes.group_size, lanes=device.traits.lanes, wide_offsets=False
-        )
-        self.program = load(
-            device,
-            "edges/edges.cl",
-            config=config,
-            carried=weight is not None,
-            weight="uint" if weight is None else TYPES[weight],
-        )
+        about = {
+            "carried": weight is not None,
+            "weight": "uint" if weight is None else TYPES[weight],
+        }
+        self._kernels = LazyKernels(device, {"edges": ("edges/edges.cl", about)})
 
     def _launch(self, name: str, items: int, *args: Any) -> None:
-        Sweeper(self.device, items).launch(self.log, self.program.kernel(name), *args)
+        self._kernels.launch(self.log, name, items, *args)
 
     def sorted_keys(
         self, src: Allocation, dst: Allocation, *, straight: bool, reverse: bool

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from clgraph.device import Memory, load, wait
+from clgraph.device import load, wait
 from clgraph.device.hardware.measured import SWEEP_SHAPES
+from clgraph.engine.workspace import Workspace
 from clgraph.primitives.launches import TYPES, Run, group_size
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
-    from clgraph.device import Allocation, Device, DeviceTraits, Program
+    from clgraph.device import Device, DeviceTraits
     from clgraph.device.lazy import cl
     from clgraph.device.programs.kernel import Argument
 
@@ -81,33 +80,13 @@ class Last:
             wait(self._event)
 
 
-class Stage:
-    """Programs and scratch arrays that fit any number of elements up to the largest seen."""
+class Stage(Workspace):
+    """Kernels and scratch arrays that fit any number of elements up to the largest seen."""
 
     def __init__(self, device: Device) -> None:
+        super().__init__(device)
         self.device = device
-        self.memory = Memory(device)
-        self._programs: dict[Any, Program] = {}
         self._kernels: dict[Any, Any] = {}
-        self._arrays: dict[str, Allocation] = {}
-
-    def array(self, name: str, count: int, dtype: DTypeLike) -> Allocation:
-        """Give a scratch array of at least so many elements; its contents are undefined."""
-        held = self._arrays.get(name)
-        if held is None or held.count < count or held.dtype != dtype:
-            self._arrays.pop(name, None)
-            held = self.memory.allocate(name, count, dtype)
-            self._arrays[name] = held
-        return held
-
-    def release(self) -> None:
-        """Let go of the scratch arrays."""
-        self._arrays = {}
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Bytes of the scratch arrays."""
-        return sum(array.size_bytes for array in self._arrays.values())
 
     def launch(
         self,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device.folders import cache_root, private_folder, write_atomically
+from clgraph.device.folders import write_atomically
 from clgraph.errors import InvalidArgumentError
 from clgraph.profile import microbenchmarks
+from clgraph.profile.kept import device_file, private_place
 from clgraph.profile.microbenchmarks.suite import results_of, validated
 
 if TYPE_CHECKING:
@@ -252,10 +251,8 @@ def characterise(
         progress=progress,
     )
     _known[key] = record
-    path = _file(device, words)
     try:
-        private_folder(path.parent.parent)
-        private_folder(path.parent)
+        path = private_place(_file(device, words))
         write_atomically(path, json.dumps(record, allow_nan=False).encode())
     except OSError:
         return record  # it is measured again in the next process
@@ -268,11 +265,9 @@ def _named(record: Mapping[str, Any]) -> set[str]:
 
 
 def _file(device: Device, words: Sequence[str]) -> Path:
-    name = re.sub(r"[^\w.-]+", "-", device.name).strip("-")[:60]
     traits = device.traits
     parts = (device.name, device.platform, device.driver, traits.lanes, traits.build_options, words)
-    mark = hashlib.sha256(repr(parts).encode()).hexdigest()
-    return cache_root() / "devices" / f"{name}-{mark[:12]}-ceilings.json"
+    return device_file(device, repr(parts), "-ceilings")
 
 
 def _kept(device: Device, words: Sequence[str]) -> dict[str, Any] | None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import device as find_device
-from clgraph.device.folders import private_folder
 from clgraph.errors import ClgraphError, InvalidArgumentError
 from clgraph.graph import generate
 from clgraph.graph.modules import module
 from clgraph.profile.characterise import QUICK, characterise
+from clgraph.profile.kept import private_place
 from clgraph.profile.mixes import mixes
 from clgraph.profile.pricing import Timed, fitted, prices_file
 from clgraph.profile.quality import Calibration, Specimen, calibrated, device_weights, weights_file
@@ -251,10 +251,7 @@ def calibrate(
             + (f": {refused[0]}" if refused else "; give it more seconds.")
         )
     found = calibrated(corpus, device=where.name)
-    path = weights_file(where)
-    private_folder(path.parent.parent)
-    private_folder(path.parent)
-    found.weights.save(path)
+    found.weights.save(private_place(weights_file(where)))
     if not kernels:
         return found
     prices = fitted(kernels, device=where.name)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from clgraph.device.folders import cache_root, private_folder
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["load_kept", "save_kept"]
+    from clgraph.device import Device
+
+__all__ = ["device_file", "load_kept", "private_place", "save_kept"]
 
 T = TypeVar("T")
 
@@ -63,3 +68,33 @@ def save_kept(path: str | Path, schema: str, **fields: object) -> None:
     from clgraph.graph.formats.writing import write_whole  # noqa: PLC0415 - only who saves
 
     write_whole(path, json.dumps({"schema": schema, **fields}, indent=1) + "\n")
+
+
+def device_file(device: Device, mark: str, ending: str = "") -> Path:
+    """Say where what was measured of a device is kept.
+
+    Parameters
+    ----------
+    device : Device
+        Whose name the file has.
+    mark : str
+        What the measurement depends on: where it differs, so does the file.
+    ending : str
+        Of the name, before its suffix.
+    """
+    name = re.sub(r"[^\w.-]+", "-", device.name).strip("-")[:60]
+    digest = hashlib.sha256(mark.encode()).hexdigest()
+    return cache_root() / "devices" / f"{name}-{digest[:12]}{ending}.json"
+
+
+def private_place(path: Path) -> Path:
+    """Make the folders of what `device_file` gives, and give it back.
+
+    Raises
+    ------
+    OSError
+        If one cannot be made, or is not this user's alone.
+    """
+    private_folder(path.parent.parent)
+    private_folder(path.parent)
+    return path

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from clgraph.device.folders import cache_root
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.modules import module
-from clgraph.profile.kept import load_kept, save_kept
+from clgraph.profile.kept import device_file, load_kept, save_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -345,7 +342,5 @@ def device_weights(device: Device) -> Weights | None:
 
 def weights_file(device: Device) -> Path:
     """Say where the weights of a device with its driver are kept."""
-    name = re.sub(r"[^\w.-]+", "-", device.name).strip("-")[:60]
     parts = (device.name, device.platform, device.driver, device.traits.lanes)
-    mark = hashlib.sha256(repr(parts).encode()).hexdigest()
-    return cache_root() / "devices" / f"{name}-{mark[:12]}-weights.json"
+    return device_file(device, repr(parts), "-weights")

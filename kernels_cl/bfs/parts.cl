@@ -51,11 +51,7 @@ ${group.kernel()} bfs_parts_begin(
 
 ${group.kernel()} bfs_parts_expand(
     __global const offset_t *restrict indptr,       // [n + 1]
-    % if getattr(problem, "addressed", False):
-    const ulong indices_address,                    // of [edges] in host memory
-    % else:
-    __global const uint *restrict indices,          // [edges of this device]
-    % endif
+    ${steps.targets("indices")}
     const uint own_step,                            // row u of this device is of vertex u * own_step + own_first
     const uint own_first,
     % if problem.named:
@@ -80,9 +76,7 @@ ${group.kernel()} bfs_parts_expand(
     ${lanes.setup()}
     ${advance.setup()}
     ${duplicates.setup()}
-    % if getattr(problem, "addressed", False):
-    __global const uint *const indices = (__global const uint *)indices_address;
-    % endif
+    ${steps.take_targets("indices")}
     % if exchange == "candidates":
     ${bins.setup()}
     ${bins.begin()}

@@ -30,11 +30,7 @@ ${steps.row_names()}
 
 ${group.kernel()} bfs_parts_alone(
     __global const offset_t *restrict indptr,       // [n + 1]
-    % if getattr(problem, "addressed", False):
-    const ulong indices_address,                    // of [edges] in host memory
-    % else:
-    __global const uint *restrict indices,
-    % endif
+    ${steps.targets("indices")}
     const uint own_step,
     const uint own_first,
     const uint n,                                   // vertices of this device
@@ -61,9 +57,7 @@ ${group.kernel()} bfs_parts_alone(
     ${advance.setup()}
     ${duplicates.setup()}
     ${queue.setup()}
-    % if getattr(problem, "addressed", False):
-    __global const uint *const indices = (__global const uint *)indices_address;
-    % endif
+    ${steps.take_targets("indices")}
     __local uint leaves;
     __global entry_t *const queue_to = frontier;
     __global entry_t *const hubs_to = hubs;

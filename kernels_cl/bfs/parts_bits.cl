@@ -24,11 +24,7 @@ ${stage.declarations()}
 % if config.pull:
 ${group.kernel()} bfs_parts_pull(
     __global const offset_t *restrict in_indptr,    // [n + 1] of the transpose
-    % if getattr(problem, "addressed", False):
-    const ulong in_indices_address,                 // of [in-edges] in host memory
-    % else:
-    __global const uint *restrict in_indices,
-    % endif
+    ${steps.targets("in_indices")}
     __global const word_t *restrict unreachable,    // [own_words] no in-edges, and what lies beyond n
     % if likely:
     __global const uint${likely if likely > 1 else ""} *restrict likely, // [own_n] in-neighbours that are tried first
@@ -43,9 +39,7 @@ ${group.kernel()} bfs_parts_pull(
 {
     ${lanes.setup()}
     ${pull.setup()}
-    % if getattr(problem, "addressed", False):
-    __global const uint *const in_indices = (__global const uint *)in_indices_address;
-    % endif
+    ${steps.take_targets("in_indices")}
     ${stage.only()}
     ${steps.pulling()}
 }
@@ -82,11 +76,7 @@ static inline word_t merge_word(const uint w, const uint words, const uint peers
 
 ${group.kernel()} bfs_parts_merge(
     __global const offset_t *restrict indptr,       // [n + 1]
-    % if getattr(problem, "addressed", False):
-    const ulong indices_address,                    // of [edges] in host memory
-    % else:
-    __global const uint *restrict indices,
-    % endif
+    ${steps.targets("indices")}
     const uint n,                                   // vertices of this device
     const uint level,                               // distance of what is new
     const uint words,
@@ -106,9 +96,7 @@ ${group.kernel()} bfs_parts_merge(
 {
     ${lanes.setup()}
     ${queue.setup()}
-    % if getattr(problem, "addressed", False):
-    __global const uint *const indices = (__global const uint *)indices_address;
-    % endif
+    ${steps.take_targets("indices")}
     ${stage.only()}
     // The other slot counted the frontier that is behind us, which not every device has expanded.
     if (get_global_id(0) == 0) {

@@ -61,6 +61,21 @@ const candidate_t ready = MAKE_CANDIDATE(CANDIDATE_VERTEX(leaving) / bin_count, 
     if (get_global_id(0) == 0 && here) (is_hub ? hubs : frontier)[0] = MAKE_ENTRY(own_source, row, degree);
 </%def>
 
+## Targets of edges, as a parameter: on the device, or where they are in host memory; and the array that it is.
+<%def name="targets(name)">\
+% if getattr(problem, "addressed", False):
+const ulong ${name}_address,\
+% else:
+__global const uint *restrict ${name},\
+% endif
+</%def>
+
+<%def name="take_targets(name)">
+% if getattr(problem, "addressed", False):
+__global const uint *const ${name} = (__global const uint *)${name}_address;
+% endif
+</%def>
+
 <%def name="row_names()">
 % if problem.named:
 #define ROW_NAME(u_) ((u_) < line_count ? (u_) * own_step + own_first : names[(u_) - line_count])

@@ -92,6 +92,17 @@ for (ulong item = tile; item < min(tile + ${config.tile}u, items); ++item) {
     __global reals_t *partial,                      // [long_rows, ROW] zero
 </%def>
 
+## What was summed up of each long row, by SIMD group `unit` of `units`.
+<%def name="each_long_row(settle)">
+for (uint long_row = unit; long_row < long_rows; long_row += units) {
+    const uint v = long_vertices[long_row];
+    const ulong row = (ulong)v * ROW + lane_id(), of_row = (ulong)long_row * ROW + lane_id();
+    const reals_t sum = partial[of_row];
+    partial[of_row] = 0;
+    ${settle()}
+}
+</%def>
+
 ## What is new in a row, given the sums over its in-neighbours.
 <%def name="settle_forward()">
 const hits_t fresh = (depths[row] == (depths_t)UNSEEN) & convert_char${config.width}(sum != (reals_t)0);
@@ -163,13 +174,7 @@ ${group.kernel()} betweenness_settle_forward(
     if (!load_relaxed(found + (level - 1 & ${config.found_words - 1}u))) return;
     const uint units = GROUP_LANES * (uint)get_num_groups(0), unit = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
     int found_any = 0;
-    for (uint long_row = unit; long_row < long_rows; long_row += units) {
-        const uint v = long_vertices[long_row];
-        const ulong row = (ulong)v * ROW + lane_id(), of_row = (ulong)long_row * ROW + lane_id();
-        const reals_t sum = partial[of_row];
-        partial[of_row] = 0;
-        ${settle_forward()}
-    }
+    ${each_long_row(settle_forward)}
     if (lane_id() == 0 && found_any) FOUND(level) = 1;
 }
 
@@ -203,13 +208,7 @@ ${group.kernel()} betweenness_settle_back(
 {
     ${lanes.setup()}
     const uint units = GROUP_LANES * (uint)get_num_groups(0), unit = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
-    for (uint long_row = unit; long_row < long_rows; long_row += units) {
-        const uint v = long_vertices[long_row];
-        const ulong row = (ulong)v * ROW + lane_id(), of_row = (ulong)long_row * ROW + lane_id();
-        const reals_t sum = partial[of_row];
-        partial[of_row] = 0;
-        ${settle_back()}
-    }
+    ${each_long_row(settle_back)}
 }
 
 // By one work-item a place of a row: nobody has been seen.

@@ -14,13 +14,7 @@ ${shared.prologue()}
 static inline int has_edge(
     __global const offset_t *restrict indptr, __global const uint *restrict indices, uint u, uint v)
 {
-    offset_t low = indptr[u], high = indptr[u + 1u];
-    const offset_t end = high;
-    while (low < high) {
-        const offset_t middle = low + (high - low) / 2u;
-        if (indices[middle] < v) low = middle + 1u; else high = middle;
-    }
-    return low < end && indices[low] == v;
+    ${shared.has_edge()}
 }
 
 __kernel KERNEL void matching_exact(

@@ -3,6 +3,7 @@
 ## prologue()      at file scope, once
 ## likeness()      likeness(score, weight), at file scope: how alike neighbourhoods are, to a high power,
 ##                 fixed point, where a score is a similarity of `weight` times how alike they are
+## has_edge()      the body of a function of u and v, an edge from one to the other or not
 ## similarity(row, t)   fixed point, 0 .. ONE; in scope n and `alike` arguments
 ## alike()         kernel parameters behind it
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
@@ -16,6 +17,17 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 % if context["likeness"] == "stored":
 #define SAME_LABEL 0x80000000u  // beside a likeness, where labels are the same
 % endif
+</%def>
+
+## Whether v is in the ascending row of u.
+<%def name="has_edge()">
+    offset_t low = indptr[u], high = indptr[u + 1u];
+    const offset_t end = high;
+    while (low < high) {
+        const offset_t middle = low + (high - low) / 2u;
+        if (indices[middle] < v) low = middle + 1u; else high = middle;
+    }
+    return low < end && indices[low] == v;
 </%def>
 
 <%def name="likeness()">\

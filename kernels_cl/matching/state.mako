@@ -22,13 +22,7 @@ static inline uint adjacent(
         u = v;
         v = w;
     }
-    offset_t low = indptr[u], high = indptr[u + 1u];
-    const offset_t end = high;
-    while (low < high) {
-        const offset_t middle = low + (high - low) / 2u;
-        if (indices[middle] < v) low = middle + 1u; else high = middle;
-    }
-    return low < end && indices[low] == v;
+    ${shared.has_edge()}
 }
 </%def>
 

@@ -8,9 +8,7 @@ ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 ${group.named("add", index)}
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void compact_fold(
+${lanes.kernel(group_size)} compact_fold(
     __global const uchar *restrict mask,        // [n]
     const ${index} n,
     const ${index} chunk,                       // elements of a work-group
@@ -23,9 +21,7 @@ void compact_fold(
     </%scan:chunk_count>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void compact_totals(
+${lanes.kernel(group_size)} compact_totals(
     __global ${index} *restrict totals,         // [count] in/out
     const uint count,
     __global ${index} *restrict total)          // [1] out
@@ -35,9 +31,7 @@ void compact_totals(
     ${scan.scan_totals("add", index, "count", "totals", "total")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void compact_apply(
+${lanes.kernel(group_size)} compact_apply(
     __global const uchar *restrict mask,        // [n]
     const ${index} n,
     const ${index} chunk,

@@ -14,9 +14,7 @@ LANE_FUNCTION uint sum_of_squares(LANE_PARAMS uint x) {
 }
 
 <%def name="result(word)">row[${words.index(word)}]</%def>\
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void lanes_check(
+${lanes.kernel(group_size)} lanes_check(
     __global const uint *restrict values,           // [n], n = work-items of the launch
     __global const uint *restrict targets,          // [n] lane numbers
     __global const ulong *restrict wide_values,     // [n]

@@ -11,9 +11,7 @@ ${group.vocabulary(group_size)}
 ${memory.vocabulary()}
 ${merge.functions(key, index)}
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void merge_keys(
+${lanes.kernel(group_size)} merge_keys(
     __global const ${key} *restrict a,          // [na] ascending
     const ${index} na,
     __global const ${key} *restrict b,          // [nb] ascending

@@ -10,9 +10,7 @@ ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 ${group.named(operator, type)}
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void scan_fold(
+${lanes.kernel(group_size)} scan_fold(
     __global const ${type} *restrict values,    // [n]
     const ${index} n,
     const ${index} chunk,                       // elements of a work-group
@@ -25,9 +23,7 @@ void scan_fold(
     </%scan:chunk_fold>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void scan_totals(
+${lanes.kernel(group_size)} scan_totals(
     __global ${type} *restrict totals,          // [count] in/out
     const uint count,
     __global ${type} *restrict total)           // [1] out
@@ -37,9 +33,7 @@ void scan_totals(
     ${scan.scan_totals(operator, type, "count", "totals", "total")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void scan_apply(
+${lanes.kernel(group_size)} scan_apply(
     __global const ${type} *values,             // [n]; perhaps what `scanned` is
     const ${index} n,
     const ${index} chunk,

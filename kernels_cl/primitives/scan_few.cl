@@ -9,9 +9,7 @@ ${lanes.vocabulary()}
 ${group.vocabulary(group_size)}
 ${group.named(operator, type)}
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void scan_few(
+${lanes.kernel(group_size)} scan_few(
     __global const ${type} *values,             // [n]; perhaps what `scanned` is
     const ${index} n,
     __global ${type} *scanned,                  // [n] out

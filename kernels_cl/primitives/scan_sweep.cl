@@ -12,9 +12,7 @@ ${group.named(operator, type)}
 ${memory.vocabulary()}
 ${swept.words(type)}
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void scan_sweep(
+${lanes.kernel(group_size)} scan_sweep(
     __global const ${type} *values,             // [n]; perhaps what `scanned` is
     const ${index} n,
 ${swept.parameters()}\

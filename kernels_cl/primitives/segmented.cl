@@ -19,9 +19,7 @@ static inline uint2 joined(uint2 a, uint2 b) {
 #define NOTHING as_uint((${type})(${identity}))
 <%group:operator name="segment" type="uint2" identity="(uint2)(0u, NOTHING)" args="a, b">joined(${a}, ${b})</%group:operator>
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void segmented_fold(
+${lanes.kernel(group_size)} segmented_fold(
     __global const ${type} *restrict values,    // [n]
     __global const uchar *restrict heads,       // [n]
     const ${index} n,
@@ -35,9 +33,7 @@ void segmented_fold(
     </%scan:chunk_fold>
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void segmented_totals(
+${lanes.kernel(group_size)} segmented_totals(
     __global uint2 *restrict totals,            // [count] in/out
     const uint count,
     __global uint2 *restrict total)             // [1] out
@@ -47,9 +43,7 @@ void segmented_totals(
     ${scan.scan_totals("segment", "uint2", "count", "totals", "total")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void segmented_apply(
+${lanes.kernel(group_size)} segmented_apply(
     __global const ${type} *restrict values,    // [n]
     __global const uchar *restrict heads,       // [n]
     const ${index} n,

@@ -17,9 +17,7 @@ ${memory.vocabulary()}
 ${swept.words(type)}
 ${rows.flags()}
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void segmented_sweep(
+${lanes.kernel(group_size)} segmented_sweep(
     __global const ${type} *restrict values,    // [n]
     __global const uchar *restrict heads,       // [n]
     const uint inclusive,

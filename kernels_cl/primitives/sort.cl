@@ -16,9 +16,7 @@ ${radix.names()}
 #define ALL_BEFORE ((${index})1 << (8 * sizeof(${index}) - 1))
 
 % if lanes.module.one_lane(context):
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void sort_count(
+${lanes.kernel(group_size)} sort_count(
     __global const ${key} *restrict keys,       // [n]
     const ${index} n,
     const ${index} chunk,                       // elements of a work-group
@@ -28,9 +26,7 @@ void sort_count(
     ${alone.count(index, "keys", "n", "chunk", "counts")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void sort_offsets(
+${lanes.kernel(group_size)} sort_offsets(
     __global ${index} *restrict counts,         // [DIGITS * groups] in/out: counts, then their scan
     const uint groups,
     __global ${index} *restrict totals)         // [DIGITS] out: elements of each digit
@@ -40,9 +36,7 @@ void sort_offsets(
     ${alone.offsets(index, "counts", "groups", "totals")}
 }
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void sort_scatter(
+${lanes.kernel(group_size)} sort_scatter(
     __global const ${key} *restrict keys,       // [n]
 % if value:
     __global const ${value} *restrict values,   // [n]
@@ -63,9 +57,7 @@ void sort_scatter(
 }
 % else:
 // How often each digit of `passes` passes is there.
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void sort_histogram(
+${lanes.kernel(group_size)} sort_histogram(
     __global const ${key} *restrict keys,       // [n]
     const ${index} n,
     const ${index} chunk,

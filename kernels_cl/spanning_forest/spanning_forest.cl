@@ -64,6 +64,18 @@ ${lanes.kernel(group_size)} forest_begin(
     </%share:each_item>
 }
 
+## An edge between vertices of two trees, if it is that, is offered to both.
+<%def name="offered(u, v)">
+if (mine) {
+    entry.x = find_root(parent, ${u});
+    entry.y = find_root(parent, ${v});
+    mine = entry.x != entry.y;
+}
+if (mine) {
+    if (entry.x != greatest) offer(bids, entry.x, entry);
+    if (entry.y != greatest) offer(bids, entry.y, entry);
+}
+</%def>
 // The first round of a band: what is to be on the list is found in the graph.
 ${lanes.kernel(group_size)} forest_collect(
     __global const uint *restrict indptr,       // [n + 1]
@@ -91,15 +103,7 @@ ${lanes.kernel(group_size)} forest_collect(
             entry.z = KEY(unit);
             mine = entry.z >= least && entry.z <= most;
         }
-        if (mine) {
-            entry.x = find_root(parent, row);
-            entry.y = find_root(parent, v);
-            mine = entry.x != entry.y;
-        }
-        if (mine) {
-            if (entry.x != greatest) offer(bids, entry.x, entry);
-            if (entry.y != greatest) offer(bids, entry.y, entry);
-        }
+        ${offered("row", "v")}
         ${list.push("mine", "entry", "next", "lengths", "capacity")}
     </%units:each_unit_together>
     ${list.finish("next", "lengths", "capacity")}
@@ -123,15 +127,7 @@ ${lanes.kernel(group_size)} forest_offer(
     <%share:each_tile count="count">
         int mine = first + lane_id() < count;
         uint4 entry = edges[mine ? first + lane_id() : 0u];
-        if (mine) {
-            entry.x = find_root(parent, entry.x);
-            entry.y = find_root(parent, entry.y);
-            mine = entry.x != entry.y;
-        }
-        if (mine) {
-            if (entry.x != greatest) offer(bids, entry.x, entry);
-            if (entry.y != greatest) offer(bids, entry.y, entry);
-        }
+        ${offered("entry.x", "entry.y")}
         ${list.push("mine", "entry", "next", "lengths + round", "capacity")}
     </%share:each_tile>
     ${list.finish("next", "lengths + round", "capacity")}

@@ -96,7 +96,7 @@ if (asked && lightest > (key_t)CONTROL_ULONG(HIGH)) CONTROL_ULONG(HIGH) = key_ra
     % if "split" in stages:
     if (now.mode == SPLIT) {
         const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
-        ${beyond.begin()}
+        ${relaxing.begin_aside()}
         ${begin_found()}
         <%tiles:each_tile count="now.length" size="LANES">
             const uint place = tile_begin + lane_id();
@@ -115,7 +115,7 @@ if (asked && lightest > (key_t)CONTROL_ULONG(HIGH)) CONTROL_ULONG(HIGH) = key_ra
             ${end_by_group("0u")}
         }
         ${pile.end_stage("pile_other", "other_count")}
-        ${beyond.publish_least()}
+        ${relaxing.publish_least()}
         ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif

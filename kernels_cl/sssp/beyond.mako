@@ -8,7 +8,6 @@
 ##
 ## back(array)   an array of the transpose, which an undirected graph is itself
 ## relax(found_by_lanes)   the stage HEAVY of /sssp/bands.mako, with room for 3 * LANES words of this SIMD group
-## begin(), publish_least()   of a stage that puts vertices aside, here or where the band is split
 ## In scope      what /sssp/bands.mako declares for its stages
 
 <%namespace name="advance" file="/balance/advance.mako"/>
@@ -24,7 +23,7 @@
     const key_t high = (key_t)CONTROL_ULONG(HIGH);
     uint edges_seen = 0;
     ${relaxing.begin()}
-    ${begin()}
+    ${relaxing.begin_aside()}
     % if config.method.heavy == "switching":
     if (now.pulls) {
         // Whoever is at the lower bound or below was settled before this band, but for the sources.
@@ -43,20 +42,9 @@
         </%tiles:each_tile>
     }
     ${pile.end_stage("pile_here", "pile_count")}
-    ${publish_least()}
+    ${relaxing.publish_least()}
     ${relaxing.end()}
     ${rows.count_edges()}
-</%def>
-
-<%def name="begin()">
-    ${pile.begin_stage()}
-    key_t least = KEY_NONE;   // of what this lane put aside or left there
-</%def>
-
-<%def name="publish_least()">
-    // Most groups find a smaller one there already.
-    const key_t least_here = REDUCE_MIN_KEY(least);
-    if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);
 </%def>
 
 <%def name="relax_edges(count)">

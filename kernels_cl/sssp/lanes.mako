@@ -19,17 +19,6 @@ ${single.setup()}
 __local stage_t single_next;
 </%def>
 
-<%def name="far_state()">
-    ${pile.begin_stage()}
-    key_t least = KEY_NONE;   // of what this lane put aside or left there
-</%def>
-
-<%def name="publish_least()">
-    // Most groups find a smaller one there already.
-    const key_t least_here = REDUCE_MIN_KEY(least);
-    if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);
-</%def>
-
 <%def name="relax(count)">
 ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
 </%def>
@@ -40,7 +29,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
         const key_t high = (key_t)CONTROL_ULONG(HIGH);
         const int eager = now.length <= ${config.limits.eager}u;
         ${relaxing.begin()}
-        ${far_state()}
+        ${relaxing.begin_aside()}
         % if config.drift:
         ${drift.each_edge("queue_from", "queue_to", "now.length", relax)}
         % else:
@@ -54,7 +43,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
         % endif
         % if "split" in all_stages:
         ${pile.end_stage("pile_here", "pile_count")}
-        ${publish_least()}
+        ${relaxing.publish_least()}
         % endif
         ${relaxing.end()}
         % if config.drift:
@@ -67,7 +56,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
     % if "split" in stages:
     if (now.mode == SPLIT) {
         const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
-        ${far_state()}
+        ${relaxing.begin_aside()}
         <%tiles:each_tile count="now.length" size="LANES">
             const uint place = tile_begin + lane_id();
             const int active = place < tile_end;
@@ -84,7 +73,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
             ${pile.push("stays", "v0", "pile_other", "other_count")}
         </%tiles:each_tile>
         ${pile.end_stage("pile_other", "other_count")}
-        ${publish_least()}
+        ${relaxing.publish_least()}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
@@ -100,7 +89,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
     ulong explored, work;
     ${common.load_totals()}
     ${relaxing.begin()}
-    ${far_state()}
+    ${relaxing.begin_aside()}
     <%single:levels>
     <%def name="visit(count)">
         ${relaxing.visit_edges(count, single.keep, "&single_hubs[next]")}
@@ -121,7 +110,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
     </%single:levels>
     % if "split" in all_stages:
     ${pile.end_stage("pile_here", "pile_count")}
-    ${publish_least()}
+    ${relaxing.publish_least()}
     % endif
     ${relaxing.end()}
     group_barrier_global();

@@ -55,6 +55,18 @@ typedef weight_t edge_t;
     % endif
 </%def>
 
+## Of a stage that puts vertices aside, here or where a band is split.
+<%def name="begin_aside()">
+    ${pile.begin_stage()}
+    key_t least = KEY_NONE;   // of what this lane put aside or left there
+</%def>
+
+<%def name="publish_least()">
+    // Most groups find a smaller one there already.
+    const key_t least_here = REDUCE_MIN_KEY(least);
+    if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);
+</%def>
+
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
 <%def name="visit_edges(count, keep, hub_slot)">
     % for k in range(count):

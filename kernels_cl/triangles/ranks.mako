@@ -2,6 +2,7 @@
 ## bucket begins, and the rank of each vertex.
 ##
 ## bucket()      uint bucket_of(uint): exact below 2,048, then 128 to an octave
+## counted(leave)   an array of buckets in local memory, of what the body counts; barriers
 ## kernels()     bucket(), orient_histogram, orient_starts (one group), orient_rank
 ## In scope      takes: what each kernel takes; BUCKETS
 ## Race          ranks within a bucket go to whoever comes first
@@ -19,22 +20,29 @@ static inline uint bucket_of(const uint degree) {
 }
 </%def>
 
+## Body may count in `mine`, by bucket; then `leave` is done with the count of each bucket `b` that has one.
+<%def name="counted(leave)">
+    __local uint mine[BUCKETS];
+    const uint lid = (uint)get_local_id(0);
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
+    group_barrier();
+    ${caller.body()}
+    group_barrier();
+    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
+        if (mine[b]) ${leave};
+</%def>
+
 <%def name="kernels()">\
 ${bucket()}\
 
 ${group.kernel()} orient_histogram(
 ${signature.parameters(takes["histogram"], last=True)}\
 {
-    __local uint mine[BUCKETS];
-    const uint lid = (uint)get_local_id(0);
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
-    group_barrier();
+    <%self:counted leave="atomic_add(&counts[b], mine[b])">
     <%share:each_item count="n">
         atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
     </%share:each_item>
-    group_barrier();
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
-        if (mine[b]) atomic_add(&counts[b], mine[b]);
+    </%self:counted>
 }
 
 // Where each bucket begins, the greatest degree first. One group, whose SIMD groups have a stretch each.
@@ -66,18 +74,13 @@ ${signature.parameters(takes["starts"], last=True)}\
 ${group.kernel()} orient_rank(
 ${signature.parameters(takes["rank"], last=True)}\
 {
-    __local uint mine[BUCKETS];
-    const uint lid = (uint)get_local_id(0);
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
-    group_barrier();
+    <%self:counted leave="mine[b] = atomic_add(&starts[b], mine[b])">
     {
         <%share:each_item count="n">
             atomic_inc(&mine[bucket_of((uint)(indptr[item + 1] - indptr[item]))]);
         </%share:each_item>
     }
-    group_barrier();
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
-        if (mine[b]) mine[b] = atomic_add(&starts[b], mine[b]);
+    </%self:counted>
     group_barrier();
     {
         <%share:each_item count="n">

@@ -43,17 +43,6 @@ ${ranks.bucket()}
     }
 </%def>
 
-## Body may count a value above 0 by its bucket; barriers.
-<%def name="counted(buckets)">
-    __local uint mine[BUCKETS];
-    const uint lid = (uint)get_local_id(0);
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE) mine[b] = 0u;
-    group_barrier();
-    ${caller.body()}
-    group_barrier();
-    for (uint b = lid; b < BUCKETS; b += GROUP_SIZE)
-        if (mine[b]) atomic_add(${buckets} + b, mine[b]);
-</%def>\
 #define COUNT_BUCKET(value_) do { if (value_) atomic_inc(&mine[bucket_of(value_)]); } while (0)
 
 // What was found by place in rows, by number.
@@ -76,13 +65,13 @@ ${rows()}\
     const ulong m)
 {
     ${lanes.setup()}
-    <%self:counted buckets="placed + m">
+    <%ranks:counted leave="atomic_add(placed + m + b, mine[b])">
     <%self:each_edge>
         const uint value = placed[row + k];
         values[number] = value;
         COUNT_BUCKET(value);
     </%self:each_edge>
-    </%self:counted>
+    </%ranks:counted>
 }
 
 // The other way; or the numbers themselves.
@@ -127,11 +116,11 @@ ${group.kernel()} edges_histogram(
     __global uint *placed,                      // [m + BUCKETS]: buckets in/out, 0 on entry
     const ulong m)
 {
-    <%self:counted buckets="placed + m">
+    <%ranks:counted leave="atomic_add(placed + m + b, mine[b])">
     <%share:each_item count="count">
         COUNT_BUCKET(values[item]);
     </%share:each_item>
-    </%self:counted>
+    </%ranks:counted>
 }
 
 // How many edges with values of at least `least` each vertex has.

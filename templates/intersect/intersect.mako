@@ -8,6 +8,9 @@
 ## Barriers         none
 ## Local memory     none
 ##
+## bound(name, less)   a function of this name, at file scope: how many elements of an ascending list are less
+##                  than x, by "<", or at most, by "<="
+##
 ## common(list, m, a, na, b, nb, bound, &below)
 ##                  how many elements two stretches of one array of m elements have in common, from
 ##                  the places a and b on; `below` gets how many of the second are less than `bound`.
@@ -21,18 +24,21 @@
 ##                  has them one after the other, from where the last was on, by strides that double
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 
-<%def name="functions()">
-// How many elements of an ascending list are less than x.
-static inline uint lower_bound(const __global uint *list, const uint count, const uint x) {
+<%def name="bound(name, less)">\
+// How many elements of an ascending list are ${less} x.
+static inline uint ${name}(const __global uint *list, const uint count, const uint x) {
     uint low = 0u, high = count;
     while (low < high) {
         const uint middle = low + (high - low) / 2u;
-        if (list[middle] < x) low = middle + 1u;
+        if (list[middle] ${less} x) low = middle + 1u;
         else high = middle;
     }
     return low;
 }
+</%def>
 
+<%def name="functions()">
+${bound("lower_bound", "<")}
 % if lanes.module.one_lane(context):
 // The same from a place on, for an x near it: every element before that is less.
 static inline uint lower_bound_from(

@@ -52,7 +52,7 @@ def test_peers_solve_what_ours_do(kind, name, graph, pocl):
     found = found * np.sign((found * wanted).sum(axis=-1, keepdims=True))
     alike = [each / np.linalg.norm(each, axis=-1, keepdims=True) for each in (found, wanted)]
     np.testing.assert_allclose(*alike, atol=1e-3)
-    assert peer.fault(found * np.linspace(1, 1.1, graph.n), wanted)
+    assert peer.fault(found * np.linspace(1, 1.1, graph.n), wanted, {})
 
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)

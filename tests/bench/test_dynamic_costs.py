@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench.studies import dynamic, dynamic_costs
+from bench.studies import dynamic, dynamic_costs, primitives
 
 
 def test_study_of_what_follows(tmp_path, capsys):
@@ -19,6 +19,16 @@ def test_study_of_what_follows(tmp_path, capsys):
         assert figures["followed"] > 0
     assert record["energy"]["road uniform"]["updates"] > 300
     assert "joules per million updates" in capsys.readouterr().out
+
+
+def test_study_of_primitives(tmp_path, capsys):
+    out = tmp_path / "record.json"
+    given = ["--device", "pocl", "--elements", "4096", "--output", str(out)]
+    assert primitives.main(given) == 0
+    found = json.loads(out.read_text())["primitives"]
+    assert found["copy"]["share"] == 1
+    assert all(figures["ms"] > 0 for figures in found.values())
+    assert "sort u8+u8, a pass" in capsys.readouterr().out
 
 
 def test_picture_of_rates(tmp_path):

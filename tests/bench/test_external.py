@@ -112,7 +112,7 @@ def test_a_code_that_cannot_be_checked_is_marked(measured, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"wrong": 1, "output": OUTPUT}, "values of run"),
+        ({"wrong": 1, "output": OUTPUT}, "values differ from ours"),
         ({"status": 3}, "exits with 3"),
         ({"time": "took ([0-9]+)"}, "no time"),
         ({"checks": {"reached": r"(\d) us"}}, "as reached of run"),

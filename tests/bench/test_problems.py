@@ -33,7 +33,7 @@ def small(monkeypatch):
     [pytest.param(kind, marks=[pytest.mark.long] * (kind in SLOW_TO_BUILD)) for kind in KINDS],
 )
 def test_presets_are_measured_and_checked(kind, intel, monkeypatch):
-    known = problem_of(kind).presets()
+    known = problem_of(kind).presets
     presets = known[:1] if kind in SLOW_TO_BUILD else tuple(dict.fromkeys((known[0], known[-1])))
     cases = tuple(Case(kind, name, shows="nothing", presets=presets) for name in GRAPHS)
     monkeypatch.setitem(suites.SUITES, "made-up", cases)
@@ -55,7 +55,7 @@ def test_presets_are_measured_and_checked(kind, intel, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_result_is_seen(kind, intel, monkeypatch):
     problem_type = problem_of(kind)
-    preset = problem_type.presets()[0]
+    preset = problem_type.presets[0]
     loaded = graphs.find("tiny-web", weighted=problem_type.weighted)
     problem = problem_type(loaded, intel, preset)
     given = problem.inputs(1)

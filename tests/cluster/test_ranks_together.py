@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
+from clgraph.cluster.multi_search import dealt
 from clgraph.cluster.parts import slices as slices_module
 from clgraph.cluster.parts.partition import PARTITIONS, Grid, chosen, made
 from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
 from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, run
 from clgraph.cluster.ranks.together import messages_of
+from clgraph.cluster.result import DividedFindings
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 HEAD = b"\0" + (2).to_bytes(8, "little") + (1).to_bytes(8, "little")  # two edges, a vertex
@@ -362,3 +364,23 @@ def test_partitions_and_configurations_that_disagree(device):
     assert plan.run(0).stats.exchange == "candidates"
     plan = cg.DividedBFS(SHAPES["grid"], [device] * 2, partition="block")
     assert plan.run(0).stats.exchange == "bits"
+
+
+@ONE_RUNTIME
+def test_what_each_rank_found_is_gathered_on_the_first(device):
+    """As over MPI, where every process has findings of its own."""
+    plan = cg.DividedBFS(MIXED, [device] * 2, predecessors=True)
+    result = plan.run(MIXED_SOURCES[0])
+    wanted, tree = result.distances, result.predecessors
+    found = [DividedFindings(MIXED.n, [part], tree=True) for part in plan.parts]
+    run(plan.comm, [one.collected(rank, 2, gather=True) for rank, one in enumerate(found)])
+    np.testing.assert_array_equal(found[0].distances, wanted)
+    np.testing.assert_array_equal(found[0].predecessors, tree)
+    assert found[1].distances is None
+    assert found[1].predecessors is None
+
+
+def test_searches_that_were_dealt_out_are_put_together():
+    shares = [np.array([[0, 1], [4, 5]]), np.array([[2, 3]])]
+    assert dealt(shares, 3, None).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert dealt([np.array([1, 2]), np.array([3, 4])], 9, np.add).tolist() == [4, 6]

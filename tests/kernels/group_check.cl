@@ -14,9 +14,7 @@ ${group.vocabulary(group_size)}
 ${group.named(operator, type)}
 % endif
 
-__kernel LANES_KERNEL_ATTRIBUTE
-__attribute__((reqd_work_group_size(${group_size}, 1, 1)))
-void group_check(
+${lanes.kernel(group_size)} group_check(
     __global const ${type} *restrict values,    // [n], n = work-items of the launch
     const uint item,                            // whose place in its group to broadcast
     __global ${type} *restrict exclusive,       // [n] out

@@ -95,18 +95,6 @@ def test_what_is_read_later_is_as_it_was(memory):
         held.read_later(11)
 
 
-def test_what_is_written_later_is_there_for_what_comes_behind(memory):
-    held = memory.upload("held", np.arange(10, dtype=np.uint32))
-    before = held.read_later(4)
-    written = held.write_later(np.full(3, 7, np.uint32))
-    behind = held.read_later(4)
-    np.testing.assert_array_equal(before(), [0, 1, 2, 3])
-    np.testing.assert_array_equal(behind(), [7, 7, 7, 3])
-    written()
-    with pytest.raises(InvalidArgumentError, match="cannot write 11"):
-        held.write_later(np.zeros(11, np.uint32))
-
-
 def test_mirrors_are_refreshed_together(memory, any_device):
     held = memory.upload("held", np.arange(8, dtype=np.uint32))
     front, back = Mirror(any_device, held, 0, 3), Mirror(any_device, held, 6, 2)

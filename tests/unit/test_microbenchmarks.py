@@ -119,7 +119,7 @@ def test_a_chain_goes_on_where_the_last_launch_ended(device):
     """Else the latency of device memory is that of a cache, which soon holds what is walked on."""
     (entry,) = choose(["latency.dram"])
     prepared = entry.work.prepare(device, small(device))
-    table, _, reached = prepared.kept[:3]
+    table, _, reached = prepared.plan.kept[:3]
     at = base = int(reached.read()[0])
     chain = table.read()
     for rounds in (1, 3, 2):
@@ -143,9 +143,10 @@ def test_rounds_are_as_many_as_purity_asks_for(name, few, monkeypatch):
         f".visible .entry k(\n)\n{{\n{'mov.u32 %r1, %r2;' * 40}\n$L1:\n{line}"
         "add.s32 %r1, %r1, -1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;\nret;\n}\n"
     )
-    prepared = SimpleNamespace(
+    made = SimpleNamespace(
         program=SimpleNamespace(binary=text.encode), kernel=SimpleNamespace(name="k")
     )
+    prepared = SimpleNamespace(plan=made)
     rounds = microbenchmarks.measuring.enough_for_purity(entry, prepared, few)
     assert purity(text, "k", entry.opcode, rounds).share >= 0.99
     assert rounds <= max(16, few)
@@ -229,7 +230,7 @@ def test_copies_are_verified(intel):
         microbenchmarks.measuring.timed(prepared, 1)
         prepared.check(1)
         moved.add(prepared.bytes_moved)
-        prepared.kept[1].write(np.zeros(4, np.uint32) + 7)
+        prepared.plan.kept[1].write(np.zeros(4, np.uint32) + 7)
         with pytest.raises(Exception, match="changed the data"):
             prepared.check(1)
     assert len(moved) == 1

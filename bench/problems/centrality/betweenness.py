@@ -107,11 +107,6 @@ class Betweenness(Problem):
         self._drawn = rng.choice(able, (TRIALS, SOURCES)).astype(np.int64)
         self._real = np.float64 if device.traits.fp64 else np.float32
 
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Name the only configuration."""
-        return ("auto",)
-
     def run(self, given: int) -> Any:
         """Search from the four sources of a trial."""
         began = time.perf_counter()

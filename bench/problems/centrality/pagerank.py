@@ -10,7 +10,6 @@ from clgraph import PageRank
 
 from ...peers.libraries import scipy_matrix
 from ...peers.ranking import ALPHA, MOST_ITERATIONS, RANKS, RULED, TOLERANCE, ranks_of
-from ...runner.problem import refuse_differences
 from .iterated import Iterated
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ class Ranks(Iterated):
     """
 
     kind = "pagerank"
+    presets = ("auto", *RULES)
     result = "ranks"
     peers = RANKS
 
@@ -51,11 +51,6 @@ class Ranks(Iterated):
             self.peers = RULED[self.rules]  # type: ignore[misc]
         # The suites' rules know no weights.
         self.plan = PageRank(loaded.graph, weights=self.rules is None, device=device)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """Name the conventions."""
-        return ("auto", *RULES)
 
     def run(self, given: int) -> Any:  # noqa: ARG002 (the whole graph each time)
         """Rank the vertices."""
@@ -75,11 +70,7 @@ class Ranks(Iterated):
             expected = ranks_of(self.graph)
         else:
             expected = iterated(self.graph, self.rules, **RULES[self.rules])
-        for given in givens:
-            refuse_differences(
-                self.values(self.run(given)), expected, what="ranks", against="scipy"
-            )
-        return {"against": "scipy"}
+        return self.compared(givens, expected, what="ranks", against="scipy")
 
     def decided(self) -> Record:
         """Give the configuration as decided."""

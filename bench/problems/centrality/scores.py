@@ -26,8 +26,3 @@ class Scored(Iterated, Judged):
         super().__init__(loaded, device, config)
         self.plan = self.plan_of(self.graph, device=device)
         self.matrix = scipy_matrix(self.graph)
-
-    @classmethod
-    def presets(cls) -> tuple[str, ...]:
-        """There is one way."""
-        return ("auto",)

@@ -7,7 +7,6 @@ their matches.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 from pathlib import Path
@@ -21,6 +20,7 @@ from clgraph.algorithms.matching.inputs import ONE
 from clgraph.algorithms.matching.quality import planted_query
 
 from ...runner import machine
+from ..command import command, keep
 from ..matching import read_networks
 from .one_core import match
 
@@ -78,11 +78,8 @@ def compare(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run both in turn on every case and print the ratios."""
-    parser = argparse.ArgumentParser(prog="bench.studies.matchers.compiled", description=__doc__)
+    parser = command(__doc__, repeats=7)
     parser.add_argument("--data", type=Path, required=True, help="folder of the networks")
-    parser.add_argument("--device")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     networks = read_networks(args.data)
@@ -107,8 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "machine": machine.describe(device, commit),
         "cases": cases,
     }
-    if args.output is not None:
-        args.output.write_text(json.dumps(record, indent=1, default=str) + "\n", "utf-8")
+    keep(record, args.output)
     return 0
 
 

@@ -10,11 +10,8 @@ without in turn, staging and reading by several threads, and copies that overlap
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
-from pathlib import Path
 from typing import Any
 
 import clgraph as cg
@@ -29,6 +26,7 @@ from clgraph.algorithms.invariants import (
 )
 
 from ...runner import machine
+from ..command import command, keep
 from .copies import copying_costs
 from .timing import Row, in_one, show, timed
 
@@ -159,16 +157,13 @@ def joules(device: cg.Device, length: int) -> Row:
 
 def main() -> None:
     """Check, time and write the record."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
+    parser = command(__doc__, "--json", commit=None)
     parser.add_argument("--length", type=int, default=5_000_000)
     parser.add_argument("--traces", type=int, nargs="+", default=[1, 2, 3, 4])
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--longest", type=int, default=LONG)
     parser.add_argument("--reference", action="store_true", help="only against the reference")
     parser.add_argument("--copies", action="store_true", help="only what copies cost")
-    parser.add_argument("--commit", help="of the code, where there is no checkout")
-    parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     device = cg.device(args.device)
     check(device)
@@ -182,5 +177,4 @@ def main() -> None:
         rows += random_lengths(device, args.repeat, args.longest)
         rows.append(joules(device, args.length))
     record = {"schema": SCHEMA, "machine": machine.describe(device, args.commit), "cases": rows}
-    if args.json is not None:
-        args.json.write_text(json.dumps(record, indent=1) + "\n")
+    keep(record, args.json)

@@ -10,7 +10,6 @@ every unit. Without a meter it prints times alone. First results are compared wi
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import clgraph
 from clgraph import energy
-from clgraph.cli.text import plain, table
+from clgraph.cli.text import table
 from clgraph.device import wait
 from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.errors import ClgraphError
@@ -26,6 +25,7 @@ from clgraph.primitives import Expand, ExpandConfig
 
 from ...runner.machine import commit_of_checkout
 from ..balance import TUNING, measure, sizes_of
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -264,16 +264,13 @@ def _resumed(path: Path) -> Record:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure until the time is spent."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--seconds", type=float, default=75.0, help="to stop after")
+    parser = command(__doc__, "--json", seconds=75.0)
     parser.add_argument("--units", type=int, default=1 << 25, help="units in all, about")
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS))
     parser.add_argument("--balancers", nargs="+", default=list(BALANCERS))
     parser.add_argument(
         "--record", type=Path, help="a record to go on with: rows without watts, other workloads"
     )
-    parser.add_argument("--json", type=Path)
     args = parser.parse_args(argv)
     began = time.monotonic()
     device = clgraph.device(args.device)
@@ -291,10 +288,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def save() -> None:
         record["seconds"] = time.monotonic() - began
-        if args.json is not None:
-            kept = [{k: v for k, v in row.items() if k != "made"} for row in record["rows"]]
-            text = json.dumps(plain({**record, "rows": kept}), indent=1)
-            args.json.write_text(text + "\n", encoding="utf-8")
+        kept = [{k: v for k, v in row.items() if k != "made"} for row in record["rows"]]
+        keep({**record, "rows": kept}, args.json)
 
     lists = {name: sizes_of(name, args.units) for name in args.workloads}
     if args.record is not None:

@@ -11,8 +11,6 @@ rest included.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from pathlib import Path
@@ -23,7 +21,7 @@ import numpy as np
 import clgraph
 from clgraph import SSSP, SSSPConfig, energy
 from clgraph.algorithms.sssp.tuning import LEAST_SET_POINT
-from clgraph.cli.text import plain, table
+from clgraph.cli.text import table
 from clgraph.energy.measuring import open_meter
 from clgraph.energy.meters import NoMeter
 from clgraph.energy.trace import RealTime
@@ -32,6 +30,7 @@ from clgraph.errors import InvalidArgumentError
 
 from ...runner import machine
 from ...runner.graphs import read_bcsr
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -214,14 +213,11 @@ def _shown(row: dict[str, Any]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Hold each target in turn and print; give the exit status: 1 if windows miss one too often."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command(__doc__, "--json", commit=None)
     parser.add_argument("file", type=Path, help="a graph with weights")
     parser.add_argument("--watts", help="targets, separated by commas")
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each target")
     parser.add_argument("--sources", help="vertices, separated by commas; default: some by chance")
-    parser.add_argument("--device")
-    parser.add_argument("--commit")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args(argv)
     device = clgraph.device(given.device)
     graph = read_bcsr(given.file) if given.file.suffix == ".bcsr" else clgraph.read(given.file)
@@ -238,7 +234,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given.json is not None:
         of = {"file": given.file.name, "n": graph.n, "m": graph.m, "sources": sources}
         record = {"machine": machine.describe(device, given.commit), "graph": of, "rows": rows}
-        given.json.write_text(json.dumps(plain(record)) + "\n", encoding="utf-8")
+        keep(record, given.json, indent=None)
     return int(any(row["within"] is None or row["within"] < SHARE for row in rows))
 
 

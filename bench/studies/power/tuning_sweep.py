@@ -10,8 +10,6 @@ they are.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +20,10 @@ import clgraph
 from clgraph import SSSP, SSSPConfig, energy
 from clgraph.algorithms.sssp.method import Method, NearFar, SelfTuning
 from clgraph.cli.algorithms.tuning import draw_profiles
-from clgraph.cli.text import plain, table
+from clgraph.cli.text import table
 
 from ...runner import machine
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,17 +175,13 @@ def _numbers(text: str) -> list[float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; give the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command(__doc__, "--json", repeats=3, commit=None)
     parser.add_argument("file", help="a graph with weights, in any format that is read")
     parser.add_argument("--source", type=int, default=0)
-    parser.add_argument("--device")
     parser.add_argument("--deltas", type=_numbers, help="default: 1/4 to 16 mean weights")
     parser.add_argument("--set-points", type=_numbers, default=_numbers("5000,10000,20000,40000"))
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--energy-seconds", type=float, default=0.0)
     parser.add_argument("--plot", help="picture of the baseline and the last set-point")
-    parser.add_argument("--commit")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args(argv)
     device = clgraph.device(given.device)
     graph = clgraph.read(given.file)
@@ -213,7 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ]
         of = {"file": Path(given.file).name, "n": graph.n, "m": graph.m, "source": given.source}
         record = {"machine": machine.describe(device, given.commit), "graph": of, "rows": kept}
-        given.json.write_text(json.dumps(plain(record)) + "\n", encoding="utf-8")
+        keep(record, given.json, indent=None)
     return 0
 
 

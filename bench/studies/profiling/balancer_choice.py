@@ -10,7 +10,6 @@ only looks at criteria that do not depend on the size, so that any device with 3
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import statistics
@@ -28,6 +27,7 @@ from clgraph.profile.choose import suggested_balancer
 from ...runner import graphs as suite_graphs
 from ...runner import machine
 from ..balance import sizes_of
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,10 +113,8 @@ def judged(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare choices with a record."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser = command(__doc__)
     parser.add_argument("--small", action="store_true", help="smaller graphs of the same kinds")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
     device = find_device(args.device)
     record: dict[str, Any] = {"machine": machine.describe(device, None), "small": args.small}
@@ -129,8 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         record[name] = {"times": path.name, "rows": rows, "judged": judged(rows)}
         print(table(tuple(rows[0]), [[str(row[key]) for key in rows[0]] for row in rows]))
         print({key: round(factor, 2) for key, factor in record[name]["judged"].items()})
-    if args.output is not None:
-        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    keep(record, args.output)
     return 0
 
 

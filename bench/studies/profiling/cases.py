@@ -7,12 +7,9 @@ one component of it; ``run`` gives predicted and measured speed-ups.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +22,8 @@ from clgraph.device import Memory, load, resident_groups, wait
 from clgraph.errors import VerificationError
 from clgraph.profile.characterise import characterise
 from clgraph.profile.verdicts import candidates, curves_of, judge
+
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -378,18 +377,14 @@ def shown(rows: Sequence[dict[str, Any]]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the case studies."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="as 'clgraph devices' shows it")
-    parser.add_argument("--scale", type=int, default=26, help="elements, as a power of two")
+    parser = command(__doc__, scale=26)
     parser.add_argument("--study", choices=sorted(STUDIES), action="append")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
     device = find_device(args.device)
     found = {name: studied(name, device, args.scale) for name in args.study or STUDIES}
     for rows in found.values():
         print(shown(rows), end="\n\n")
-    if args.output is not None:
-        args.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    keep(found, args.output)
     return 0
 
 

@@ -10,7 +10,6 @@ card gives up takes its process with it, not the study.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -29,9 +28,11 @@ from clgraph.profile.kernel_criteria import mixed
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
+from ..command import command, keep
 from .fitting import judged
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from clgraph import Device, Graph
@@ -173,8 +174,7 @@ def plan_rows(args: argparse.Namespace, device: Device, record: dict[str, Any]) 
             record["kernels"] += rows
             spent = time.perf_counter() - began
             print(f"{spent:7.1f} {graph} {name}: {len(rows)} kernels", flush=True)
-            if args.output is not None:  # should it be ended from outside
-                args.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+            keep(record, args.output)
 
 
 def corpus_rows(
@@ -261,17 +261,12 @@ def summary(record: dict[str, Any]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser = command(__doc__, repeats=5, seconds=90.0, commit=None)
     parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
     parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=[*PLANS, "none"])
     parser.add_argument("--apart", action="store_true", help="a process for each plan")
     parser.add_argument("--share", default="1/1", help="which of how many parts of the plans")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=90.0, help="begin nothing after these")
     parser.add_argument("--corpus-seconds", type=float, default=0.0, help="for the corpus")
-    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
     began = time.perf_counter()
     device = find_device(args.device)
@@ -291,8 +286,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             str(least_s): judged(record, least_s) for least_s in (LEAST_S, LAUNCHED_S)
         }
     record["seconds"] = time.perf_counter() - began
-    if args.output is not None:
-        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    keep(record, args.output)
     print(summary(record))
     return 0
 

@@ -8,11 +8,8 @@ atomics) is the right limiter, and the one named by the profile is compared with
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from clgraph.cli.text import table
 from clgraph.device import Memory, load, wait
 
 from ...runner import machine
+from ..command import command, keep
 from .crossed import features
 
 if TYPE_CHECKING:
@@ -221,17 +219,14 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser = command(__doc__, commit=None)
     parser.add_argument("--less", type=int, default=0, help="powers of two less of everything")
-    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
     device = find_device(args.device)
     rows = studied(device, args.less)
     if args.output is not None:
         record = {"machine": machine.describe(device, args.commit), "limiters": rows}
-        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        keep(record, args.output)
     print(summary(rows))
     return 0
 

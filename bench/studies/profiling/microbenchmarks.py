@@ -9,9 +9,7 @@ time is spent, writes its record after every part, and prints a short table last
 
 from __future__ import annotations
 
-import argparse
 import functools
-import json
 import statistics
 import time
 from dataclasses import dataclass
@@ -28,8 +26,10 @@ from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks.page import page, static_table
 
 from ...runner.machine import commit_of_checkout
+from ..command import command, keep
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from clgraph import Device, Graph
@@ -264,8 +264,7 @@ def _save(record: Record, args: argparse.Namespace, began: float) -> None:
     record["repeatability"] = repeatability(record)
     record["model"] = _modelled(record)
     record["seconds"] = time.monotonic() - began
-    if args.json is not None:
-        args.json.write_text(json.dumps(plain(record), indent=1) + "\n", encoding="utf-8")
+    keep(record, args.json)
     if args.html is not None:
         args.html.write_text(page(record), encoding="utf-8")
 
@@ -297,17 +296,13 @@ def _sweeps(record: Record, device: Device, until: float) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run everything; the exit status is 1 if a microbenchmark failed or came out invalid."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = command(__doc__, "--json", seconds=150.0, scale=18)
     parser.add_argument("words", nargs="*", default=["important"], help="entries to meter")
-    parser.add_argument("--device", default=None)
-    parser.add_argument("--seconds", type=float, default=150.0, help="to stop after")
     parser.add_argument("--window", type=float, default=2.0, help="of the meter, in seconds")
-    parser.add_argument("--scale", type=int, default=18, help="log2 of the graphs' vertices")
     parser.add_argument(
         "--no-unseen", dest="unseen", action="store_false", help="leave out kernels of the library"
     )
     parser.add_argument("--store", action="store_true", help="keep it for cg.energy.model")
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--html", type=Path)
     args = parser.parse_args(argv)
     began = time.monotonic()

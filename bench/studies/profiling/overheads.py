@@ -7,11 +7,8 @@ takes its own time; so plain launches that are waited for are taken by turns as 
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph import device as find_device
@@ -24,6 +21,7 @@ from clgraph.profile.running import runnable
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
+from ..command import command, keep
 from .crossed import GRAPHS, PLANS, UNDIRECTED
 
 if TYPE_CHECKING:
@@ -127,14 +125,10 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser = command(__doc__, seconds=60.0, commit=None)
     parser.add_argument("--graphs", nargs="+", default=list(ON), metavar="NAME")
     parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=list(PLANS))
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--seconds", type=float, default=60.0, help="begin nothing after these")
-    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
     began, device = time.perf_counter(), find_device(args.device)
     record: dict[str, Any] = {"machine": machine.describe(device, args.commit), "runs": []}
@@ -147,8 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             plan = make(found.symmetrized() if name in UNDIRECTED else found, device)
             row = by_turns(runnable(plan), device, args.rounds)
             record["runs"].append({"graph": graph, "plan": name, **row})
-    if args.output is not None:
-        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    keep(record, args.output)
     print(summary(record["runs"]))
     return 0
 

@@ -11,11 +11,8 @@ not end.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import clgraph
@@ -33,11 +30,13 @@ from clgraph.profile.quality import Specimen, calibrated
 
 from ...runner import graphs as suite_graphs
 from ...runner import machine
+from ..command import command, keep
 from . import cases, patterns
 from .fitting import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from clgraph import Device, Graph
     from clgraph.profile.report import QualityReport
@@ -231,16 +230,9 @@ def _percent(value: float | None) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="as 'clgraph devices' shows it")
+    parser = command(__doc__, scale=26, seconds=180.0, commit=None)
     parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), metavar="NAME")
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS, metavar="PART")
-    parser.add_argument("--scale", type=int, default=26, help="of the case studies")
-    parser.add_argument(
-        "--seconds", type=float, default=180.0, help="begin nothing new after these"
-    )
-    parser.add_argument("--commit", help="what is measured, where the checkout cannot tell")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON record")
     args = parser.parse_args(argv)
     began = time.perf_counter()
     device = find_device(args.device)
@@ -335,8 +327,7 @@ class _Study:
 
     def save(self) -> None:
         """Write what there is."""
-        if self._output is not None:
-            self._output.write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+        keep(self.record, self._output)
 
 
 def _fit(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:

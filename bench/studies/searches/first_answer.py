@@ -9,7 +9,6 @@ during the first shortest-path plan is shown as it is.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -18,7 +17,6 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +26,7 @@ from clgraph.cli.text import table
 from clgraph.graph.modules import module
 
 from ...runner import machine
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,18 +158,13 @@ def said_while_building(device: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table, and write records."""
-    parser = argparse.ArgumentParser(
-        prog="bench.studies.searches.first_answer", description=__doc__
-    )
-    parser.add_argument("--device", default="", help="as clgraph.device takes it")
+    parser = command(__doc__, "--json", commit=None)
     parser.add_argument("--scales", default="18", help="of Kronecker graphs, with commas")
     parser.add_argument("--seed", type=int, default=0, help="of the graphs")
     parser.add_argument("--processes", type=int, default=5, help="warm ones")
-    parser.add_argument("--commit", help="of the checkout, where there is no git")
-    parser.add_argument("--json", type=Path, help="where records go")
     given = parser.parse_args(arguments)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    device = clgraph.device(given.device or None)
+    device = clgraph.device(given.device)
     spec = f"{device.index[0]}:{device.index[1]}"
     print("standard error of the first shortest-path plan:", repr(said_while_building(spec)))
     records = []
@@ -186,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "machine": machine.describe(device, given.commit),
                 "records": records,
             }
-            given.json.write_text(json.dumps(record, indent=1) + "\n")
+            keep(record, given.json)
     print(_shown(records))
     return 0
 

@@ -12,7 +12,6 @@ searches only.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -32,9 +31,11 @@ from clgraph.cli.text import table
 from ...runner import machine
 from ...runner.graphs import Places, UnavailableError, find
 from ...runner.suites import SUITES
+from ..command import command, keep
 from .in_turn_worker import CLASSES, SEARCHES
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from ...runner.graphs import Loaded
@@ -175,18 +176,12 @@ def saved(loaded: Loaded, folder: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table; give 1 where results differ."""
-    parser = argparse.ArgumentParser(prog="in_turn", description=__doc__.partition("\n")[0])
+    parser = command(__doc__, graphs=None, data=None, sources=16, seconds=1e9)
     parser.add_argument("--before", type=Path, required=True, help="folder of the other checkout")
     parser.add_argument("--after", type=Path, default=ROOT, help="folder of this one")
-    parser.add_argument("--device")
     parser.add_argument("--suite", choices=sorted(SUITES), default="quick")
     parser.add_argument("--only", help="graphs, algorithms or algorithm/graph, with commas")
-    parser.add_argument("--graphs", type=Path, help="folder of NAME.bcsr graphs")
-    parser.add_argument("--data", type=Path, help="folder of real graphs")
-    parser.add_argument("--sources", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1e9, help="after which no case is begun")
-    parser.add_argument("--output", type=Path)
     given = parser.parse_args(argv)
     until = time.perf_counter() + given.seconds
     rows: list[dict[str, Any]] = []
@@ -205,9 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     rows.append({"case": f"{algorithm}/{name}", "error": "no time was left"})
                 else:
                     rows += _graph(sides, algorithm, name, presets, given, Path(folder), until)
-                if given.output is not None:
-                    text = json.dumps(record, indent=1) + "\n"
-                    given.output.write_text(text, encoding="utf-8")
+                keep(record, given.output)
     finally:
         for side in sides:
             side.close()

@@ -10,10 +10,7 @@ source: models of what pushing and pulling cost are fitted to that.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from clgraph.cli.text import table
 
 from ...runner import machine
 from ...runner.graphs import Places, find
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -119,15 +117,11 @@ def fitted(levels: Mapping[str, list[list[dict[str, Any]]]]) -> dict[str, list[f
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="levels", description=__doc__.partition("\n")[0])
-    parser.add_argument("--device")
+    parser = command(__doc__, graphs=None, sources=64)
     parser.add_argument("--on", nargs="+", default=["kron16"], help="graphs of the suites")
-    parser.add_argument("--graphs", type=Path, help="folder of NAME.bcsr graphs")
-    parser.add_argument("--sources", type=int, default=64)
     parser.add_argument("--shown", type=int, default=3, help="searches in the middle, and slowest")
     parser.add_argument("--slowest", type=float, default=0.15, help="the share that is summed up")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--output", type=Path)
     given = parser.parse_args(argv)
     device = find_device(given.device)
     record: dict[str, Any] = {**machine.head_of("levels", device), "graphs": {}}
@@ -156,8 +150,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "levels": levels,
             "pulling": costs,
         }
-    if given.output is not None:
-        given.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    keep(record, given.output, indent=None)
     return 0
 
 

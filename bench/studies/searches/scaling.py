@@ -14,7 +14,6 @@ the host's clock; speeds are harmonic means over sources.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import statistics
 import sys
@@ -31,6 +30,7 @@ from ...runner import on_card
 from ...runner.graphs import Places, find
 from ...runner.machine import head_of
 from ...runner.problem import pick_sources
+from ..command import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -228,7 +228,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "graphs", nargs="+", help="names of bench/runner/graphs.py, or kronN that is drawn"
     )
@@ -244,7 +244,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sources", type=int, default=16)
     parser.add_argument("--graphs", dest="graph_folder", type=Path, metavar="DIR")
     parser.add_argument("--data", type=Path, metavar="DIR")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args(argv)
     args.parts = [int(parts) for parts in args.parts.split(",")]
     args.exchanges = args.exchanges.split(",")
@@ -262,14 +262,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not rows:
         return 0
     print(table(list(COLUMNS), [_line(row) for row in rows]))
-    if args.json:
-        about = {
-            **head_of("scaling", devices[0]),
-            "devices": [device.name for device in devices],
-            "transfers": "mpi" if args.ranks else args.transfers,
-            "rows": rows,
-        }
-        Path(args.json).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    about = {
+        **head_of("scaling", devices[0]),
+        "devices": [device.name for device in devices],
+        "transfers": "mpi" if args.ranks else args.transfers,
+        "rows": rows,
+    }
+    keep(about, args.json)
     return 0
 
 

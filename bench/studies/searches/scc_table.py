@@ -7,8 +7,6 @@ of trimming and of the forward-backward step instead. Every first result is comp
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +16,13 @@ import numpy as np
 
 import clgraph
 from clgraph import SCC, SCCConfig, energy
-from clgraph.cli.text import plain, table
+from clgraph.cli.text import table
 
 from ...peers.components import strong_labels
 from ...report.scc_page import TABLE
 from ...runner import machine
 from ...runner.graphs import Places, find
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,25 +152,14 @@ def _map(name: str, rows: Sequence[dict[str, Any]]) -> str:
     return f"{name}, ms\n" + table(["trim", *(f"fb {pairs}" for pairs in PAIRS)], body)
 
 
-def _write(path: Path | None, record: dict[str, Any]) -> None:
-    """Keep what there is so far, in case the machine is taken away."""
-    if path is not None:
-        path.write_text(json.dumps(plain(record)) + "\n", encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; give the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
+    parser = command(__doc__, "--json", data=None, repeats=5, commit=None)
     parser.add_argument("--graphs", default="rmat14", help="names, separated by commas")
     parser.add_argument("--presets", default="all", help="names, separated by commas")
     parser.add_argument("--folder", type=Path, help="folder of generated graphs")
-    parser.add_argument("--data", type=Path, help="folder of real graphs")
     parser.add_argument("--map", action="store_true", help="vary the iterations instead")
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--energy-seconds", type=float, default=0.0)
-    parser.add_argument("--commit")
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args(argv)
     device = clgraph.device(given.device)
     presets = SCCConfig.presets() if given.presets == "all" else given.presets.split(",")
@@ -189,7 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             rows = heat_map(graph, device, repeats=given.repeats, expected=expected)
             print(_map(name, rows), flush=True)
             record["rows"] += [{"graph": name} | row for row in rows]
-            _write(given.json, record)
+            keep(record, given.json, indent=None)
             continue
         for alike in _distinct(presets):
             size = {"graph": name, "preset": " ".join(alike), "n": graph.n, "m": graph.m}
@@ -203,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
             record["rows"].append(row)
             print(_presets([row]).splitlines()[-1], flush=True)
-            _write(given.json, record)
+            keep(record, given.json, indent=None)
     return 0
 
 

@@ -10,8 +10,6 @@ from 0 to infinity.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import time
 from pathlib import Path
@@ -27,6 +25,7 @@ from clgraph.cli.text import table
 from ...runner import machine
 from ...runner.graphs import Places, find
 from ...runner.problem import pick_sources
+from ..command import command, keep
 from .search_graphs import CLASSES
 
 if TYPE_CHECKING:
@@ -179,20 +178,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = command(__doc__, "--json", data=None, commit=None)
     parser.add_argument(
         "graphs",
         nargs="+",
         help="names of search_graphs.py here or of bench/runner/graphs.py, or classes",
     )
     parser.add_argument("--graphs", dest="graph_folder", type=Path, metavar="DIR")
-    parser.add_argument("--data", type=Path, metavar="DIR")
-    parser.add_argument("--device")
     parser.add_argument("--searches", type=int, default=1024)
     parser.add_argument("--energy", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--thresholds", action="store_true", help="sweep the hybrid's threshold")
-    parser.add_argument("--commit", help="what the record is to say, where it cannot be seen")
-    parser.add_argument("--json", metavar="FILE", help="record, written after every graph")
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     configs = METHODS
@@ -222,8 +217,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "m": graph.m,
             "methods": results[name],
         }
-        if args.json:
-            Path(args.json).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        keep(record, args.json)
     if args.thresholds:
         rows = [
             [graph, *(_cell(row["seconds"]) for row in found.values())]

@@ -11,15 +11,12 @@ those that pulled looked at comes on top. Times are medians, by the host's clock
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
-import json
 import os
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +31,11 @@ from ...runner import on_card
 from ...runner.graphs import Places, find
 from ...runner.machine import head_of
 from ...runner.problem import pick_sources
+from ..command import command, keep
 from .scaling import scale_of
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from clgraph import Device, Graph
@@ -191,25 +190,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = command(__doc__, "--json", sources=4)
     parser.add_argument("graphs", nargs="+", help="names of bench/runner/graphs.py, or kronN")
-    parser.add_argument("--device", help="default as elsewhere")
     parser.add_argument("--share", type=float, default=0.25, help="of the graph's bytes")
     parser.add_argument("--ways", default="chosen", help=", ".join(WAYS))
     parser.add_argument("--on-card", action="store_true", help="draw kronN there, with CuPy")
     parser.add_argument("--predecessors", action="store_true", help="label trees too")
-    parser.add_argument("--sources", type=int, default=4)
-    parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     bus = bus_gb_per_s(device)
     rows = _rows(args, device, bus)
     print(f"the bus carries {bus:.1f} GB/s from pinned memory")
     print(table(list(COLUMNS), [_line(row) for row in rows]))
-    if args.json:
-        about = {**head_of("streaming", device), "share": args.share, "bus_gb_per_s": bus}
-        text = json.dumps({**about, "rows": rows}, indent=1)
-        Path(args.json).write_text(text + "\n", encoding="utf-8")
+    about = {**head_of("streaming", device), "share": args.share, "bus_gb_per_s": bus}
+    keep({**about, "rows": rows}, args.json)
     return 0
 
 

@@ -8,14 +8,11 @@ millions of edges a second, joules, the redundant expansion factor, and how sour
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import statistics
 import time
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +23,7 @@ from clgraph.errors import ClgraphError
 
 from ...runner import machine
 from ...runner.graphs import Places, find
+from ..command import command, keep
 from .edge_parallel import EdgeParallel
 from .features import STUDIES
 
@@ -279,19 +277,12 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure studies on graphs and print a table of each."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.studies.searches.variants", description=__doc__
-    )
-    parser.add_argument("--device")
-    parser.add_argument("--graphs", type=Path, help="folder of NAME.bcsr graphs")
-    parser.add_argument("--data", type=Path, help="folder of real graphs")
+    parser = command(__doc__, "--json", graphs=None, data=None, sources=16)
     parser.add_argument("--on", default="kron16,rgg16", help="names of graphs")
     parser.add_argument("--study", default=",".join(STUDIES), help="names of studies")
-    parser.add_argument("--sources", type=int, default=16)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--predecessors", action="store_true")
     parser.add_argument("--energy-seconds", type=float, default=0.0)
-    parser.add_argument("--json", type=Path)
     given = parser.parse_args(argv)
     device = find_device(given.device)
     kept = machine.head_of("variants", device) | {"studies": {}}
@@ -311,8 +302,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         kept["studies"].setdefault(study, {})[name] = found
         print(f"\n{study} on {name}, {device.name}:\n\n{_table(found)}", flush=True)
-        if given.json:
-            given.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        keep(kept, given.json)
     return 0
 
 

@@ -14,12 +14,9 @@ which is the least for whoever looks at all triangles of such edges once.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +27,7 @@ from clgraph.cli.text import table
 from clgraph.dynamic import DynamicGraph, TrussNumbers
 
 from ...runner import machine
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,16 +167,11 @@ def times(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study; 1 if a number is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--scale", type=int, default=20)
+    parser = command(__doc__, scale=20, repeats=3, seconds=40.0)
     parser.add_argument("--changes", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=40.0, help="after which none is begun")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--share", type=float, help="that may be looked at; default the follower's")
     parser.add_argument("--affected", action="store_true", help="count what changes, once a kind")
-    parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     began = time.perf_counter()
@@ -230,8 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 ]
             )
         record["seconds"] = time.perf_counter() - began
-        if args.output is not None:
-            args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        keep(record, args.output)
     print(f"anew: {record['anew_ms']:.2f} ms of the device, {record['anew_host_ms']:.2f} in all")
     columns = ["batch", "what", "ms", "found ms", "of anew", "looked at", "stages"]
     print(table([*columns, "up/down", "", ""], rows))

@@ -13,10 +13,7 @@ counting triangles included, but for ``delta``, whose peeling alone is compared.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import clgraph
@@ -25,6 +22,7 @@ from clgraph.cli.text import table
 
 from ...runner import machine
 from ...runner.graphs import Places, UnavailableError, find
+from ..command import command, keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -125,14 +123,10 @@ def rows_of(record: dict[str, Any]) -> tuple[list[list[str]], list[list[str]]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study; 1 if ways disagree, or a real graph has another greatest k than printed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device")
-    parser.add_argument("--data", type=Path)
+    parser = command(__doc__, data=None, repeats=REPEATS)
     parser.add_argument("--graphs", default=",".join(REAL), help="real ones, with commas")
     parser.add_argument("--scales", default="18,19,20", help="of generated ones, with commas")
     parser.add_argument("--graphulo", default="10,11,12,13,14,15,16", help="scales for k = 3")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--output", type=Path)
     args = parser.parse_args(argv)
     device = clgraph.device(args.device)
     record: dict[str, Any] = machine.head_of("truss-seed", device) | {
@@ -162,8 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         graphulo_s, seed_s = GRAPHULO[scale]
         record["k3"][f"kron{scale}"] = found | {"graphulo_s": graphulo_s, "seed_s": seed_s}
     record["wrong"] = wrong
-    if args.output is not None:
-        args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    keep(record, args.output)
     upper, lower = rows_of(record)
     columns = ["graph", "k", *(f"{way}, ms" for way in WAYS), "rounds"]
     print(table([*columns, "seed, s", "times"], upper))

@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.strategies.frontier import EXACT
-from clgraph.interop.tables.results import NamedResult
+from clgraph.interop.tables.results import SearchResult
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from pyopencl.array import Array
 
     from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BFSResult"]
 
 
-class BFSResult(NamedResult):
+class BFSResult(SearchResult):
     """Outcome of one search; arrays are copied from the device on first access.
 
     Attributes
@@ -38,16 +37,11 @@ class BFSResult(NamedResult):
     def __init__(
         self, found: HopFindings, outcome: Outcome, stats: TraversalStats, source: int
     ) -> None:
-        self._found = found
+        self._found: HopFindings = found
         self._outcome = outcome
         self.source = source
         self.depth = outcome.depth
         self.stats = stats
-
-    @cached_property
-    def names(self) -> NDArray[Any] | None:  # type: ignore[override]
-        """What the vertices are called; None if their numbers are their names."""
-        return self._found.names
 
     def __repr__(self) -> str:
         """Report source, depth and number of reached vertices."""
@@ -67,11 +61,6 @@ class BFSResult(NamedResult):
         return self._found.distances
 
     @property
-    def distances_device(self) -> Array:
-        """The same as a pyopencl array, copied on the device and not to the host."""
-        return self._found.distances_device
-
-    @property
     def predecessors(self) -> NDArray[np.int32] | None:
         """int32 [n]: the vertex before on a shortest path, the source its own, -1 where none.
 
@@ -83,7 +72,3 @@ class BFSResult(NamedResult):
         """Distances, and predecessors if the plan labels a tree, by name."""
         tree = self.predecessors
         return {"distance": self.distances} | ({} if tree is None else {"predecessor": tree})
-
-    def detach(self) -> None:
-        """Copy everything to the host and give the device buffers back to the plan."""
-        self._found.detach()

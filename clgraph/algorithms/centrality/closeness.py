@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
     from clgraph.algorithms.multi_search.totals import Totals
-    from clgraph.algorithms.multi_search.weighted import WeightedTotals
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
@@ -88,7 +87,9 @@ def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     on = find_device(device)
     found = _inward(graph, sources, (method, config), on, progress, weighted=weighted)
     others = (found.reached - 1).astype(np.float64)
-    closeness = np.divide(others, found.total, out=np.zeros_like(others), where=found.total > 0)
+    closeness: NDArray[np.float64] = np.divide(
+        others, found.total, out=np.zeros_like(others), where=found.total > 0
+    )
     if wf_improved and graph.n > 1:
         closeness *= others / (graph.n - 1)
 
@@ -159,7 +160,7 @@ def _inward(
     progress: Progress | None,
     *,
     weighted: bool,
-) -> Totals | WeightedTotals:
+) -> Totals:
     """Figures of searches against the edges."""
     chosen = sources_or_all(sources, graph.n)
     if weighted:

@@ -16,6 +16,7 @@ from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph
+from clgraph.graph.arguments import element, one_of
 from clgraph.graph.csr import drop_duplicates
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["edge_sums", "reverse_places", "simple", "vertex_sums"]
 
 METHODS = ("auto", "multi-search", "ordered", "shared")
+REALS = ("float64", "float32")
 LEAST_WORK = 10_000_000  # edges and vertices; less is not worth a second program
 FEW_LEVELS = 24  # beyond, a look at every row in every level costs more than it shares
 
@@ -51,14 +53,13 @@ def vertex_sums(
 ) -> NDArray[Any]:
     """Shares of all ordered pairs that begin at the sources, not scaled."""
     thin = simple(graph, weighted=weighted)
-    if method not in METHODS:
-        raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    one_of("method", method, METHODS)
     MultiSearchConfig.of(config)  # refused now, whatever will run the searches
     scores = None
     if weighted:
         if method not in ("auto", "multi-search"):
             raise InvalidArgumentError(f"method={method!r} is not for weights; leave it out.")
-        plan = WeightedBetweenness(thin, device, _element(dtype), edges=False, config=config)
+        plan = WeightedBetweenness(thin, device, element(dtype, *REALS), edges=False, config=config)
         scores = plan.run(chosen, progress)
     elif method == "shared" or (method == "auto" and _sharing_pays(thin, chosen, device, config)):
         scores = _shared_scores(thin, chosen, dtype, device, progress)
@@ -92,7 +93,7 @@ def edge_sums(
     Both directions of an undirected edge have what passes along it in either.
     """
     if weighted:
-        plan = WeightedBetweenness(thin, device, _element(dtype), edges=True, config=config)
+        plan = WeightedBetweenness(thin, device, element(dtype, *REALS), edges=True, config=config)
         scores: NDArray[Any] = plan.run(chosen, progress)
     else:
         scores = _scores(
@@ -134,13 +135,13 @@ def _ordered_scores(
     device: Device,
     progress: Progress | None,
 ) -> NDArray[Any]:
-    element = _element(dtype)
+    real = element(dtype, *REALS)
     if not graph.n:
-        return np.zeros(0, element)
-    plan = OrderedBetweenness(graph, device, element)
-    scores, overflowed = plan.run(sources, LIMITS[element.name], progress)
+        return np.zeros(0, real)
+    plan = OrderedBetweenness(graph, device, real)
+    scores, overflowed = plan.run(sources, LIMITS[real.name], progress)
     if overflowed:
-        raise too_many_paths(element)
+        raise too_many_paths(real)
     return scores
 
 
@@ -151,10 +152,10 @@ def _shared_scores(
     device: Device,
     progress: Progress | None,
 ) -> NDArray[Any] | None:
-    element = _element(dtype)
-    if not graph.n or not fits(graph, device, element):
+    real = element(dtype, *REALS)
+    if not graph.n or not fits(graph, device, real):
         return None
-    return SharedBetweenness(graph, device, element).run(sources, progress)
+    return SharedBetweenness(graph, device, real).run(sources, progress)
 
 
 def _scores(
@@ -168,7 +169,7 @@ def _scores(
     progress: Progress | None,
 ) -> NDArray[Any]:
     """Add up the shares of the sources, of one direction of each edge."""
-    element = _element(dtype)
+    real = element(dtype, *REALS)
     snippets = library_snippets("betweenness")
     edge_back = {hook: snippets.pop(f"edge_{hook}") for hook in ("back", "back_vertex")}
     if edges:
@@ -177,32 +178,22 @@ def _scores(
         graph,
         state={
             "depths": State(np.int32, per="group", fill=-1),
-            "paths": State(element, per="group"),
-            "coefs": State(element, per="group"),
+            "paths": State(real, per="group"),
+            "coefs": State(real, per="group"),
             "scaled": State(np.uint8, per="group"),
             "many": State(np.uint32, size=1, per="group"),
-            "scores": State(element, size="m" if edges else "n", per="run"),
+            "scores": State(real, size="m" if edges else "n", per="run"),
             "overflows": State(np.uint32, size=1, per="run"),
         },
-        arguments=LIMITS[element.name],
+        arguments=LIMITS[real.name],
         **snippets,
         config=config,
         device=find_device(device),
     )
     result = plan.run(sources, progress=progress)
     if result["overflows"][0]:
-        raise too_many_paths(element)
+        raise too_many_paths(real)
     return result["scores"]
-
-
-def _element(dtype: DTypeLike) -> np.dtype[Any]:
-    try:
-        element = np.dtype(dtype)
-    except TypeError:
-        raise InvalidArgumentError(f"dtype={dtype!r} is neither float64 nor float32.") from None
-    if element not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise InvalidArgumentError(f"dtype={element} is neither float64 nor float32.")
-    return element
 
 
 def simple(graph: Graph, *, weighted: bool = False) -> Graph:

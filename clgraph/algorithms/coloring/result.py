@@ -40,7 +40,7 @@ class ColoringResult(NamedResult):
         *,
         names: NDArray[Any] | None = None,
     ) -> None:
-        self._colors = Later(lambda: np.zeros(0, np.int32) if colors is None else colors.read())
+        self._colors = Later.of(colors, np.zeros(0, np.int32))
         self.names = names
         self.count = count
         self.stats = stats

@@ -15,7 +15,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import element, whole
 from clgraph.progress import part_of
 
 if TYPE_CHECKING:
@@ -95,17 +95,17 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
     """
     graph = as_graph(graph)
     chosen = sources_or_all(sources, graph.n)
-    element = _element(dtype, weighted=weighted)
+    kind = _element(dtype, weighted=weighted)
     searcher: WeightedSearcher | Searcher
     found = find_device(device)
     if weighted:
         searcher = WeightedSearcher(graph, found, method, config)
         result = searcher.distances(chosen, progress)
     else:
-        result = np.empty((chosen.size, graph.n), element)
+        result = np.empty((chosen.size, graph.n), kind)
         done = 0
         searcher = Searcher(graph, found, method, config)
-        for block, distances in _blocks(searcher, chosen, element, None, progress):
+        for block, distances in _blocks(searcher, chosen, kind, None, progress):
             result[done : done + block.size] = distances
             done += block.size
     if verify:
@@ -142,12 +142,12 @@ def apsp_blocks(
     graph = as_graph(graph)
     size = None if block is None else whole("block", block)
     chosen = sources_or_all(sources, graph.n)
-    element = _element(dtype, weighted=weighted)
+    kind = _element(dtype, weighted=weighted)
     if weighted:
         by_weight = WeightedSearcher(graph, find_device(device), method)
         return _weighted_blocks(by_weight, chosen, size or WEIGHTED_BLOCK, progress)
     searcher = Searcher(graph, find_device(device), method)
-    return _blocks(searcher, chosen, element, size, progress)
+    return _blocks(searcher, chosen, kind, size, progress)
 
 
 @documented(apsp)
@@ -200,18 +200,13 @@ def average_shortest_path_length(
 
 
 def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:
-    try:
-        element = np.dtype(dtype)
-    except TypeError:
-        raise InvalidArgumentError(f"dtype={dtype!r} is neither int32 nor int16.") from None
-    if element not in (np.dtype(np.int32), np.dtype(np.int16)):
-        raise InvalidArgumentError(f"dtype={element} is neither int32 nor int16.")
-    if weighted and element != np.int32:
+    wanted = element(dtype, "int32", "int16")
+    if weighted and wanted != np.int32:
         raise InvalidArgumentError(
-            f"dtype={element} is for distances in hops; by weight they have the type of the "
+            f"dtype={wanted} is for distances in hops; by weight they have the type of the "
             "weights, so leave it out."
         )
-    return element
+    return wanted
 
 
 def _weighted_blocks(

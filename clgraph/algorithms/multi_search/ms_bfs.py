@@ -17,7 +17,7 @@ from clgraph.algorithms.multi_search.ms_bfs_config import (
 from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
 from clgraph.engine.resident import offsets_dtype, resident
-from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ class BitParallel:
         *,
         transpose: Graph | None = None,
     ) -> None:
-        if output not in OUTPUTS:
-            raise InvalidArgumentError(f"output={output!r} is not one of {', '.join(OUTPUTS)}.")
+        one_of("output", output, OUTPUTS)
         self.graph = graph
         self.device = device
         self._transpose = graph.transpose() if transpose is None else transpose

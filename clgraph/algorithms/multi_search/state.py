@@ -11,7 +11,7 @@ import numpy as np
 
 from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import one_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,8 +87,7 @@ class State:
         """Refuse what no kernel could be given."""
         element = _element(self.dtype)
         object.__setattr__(self, "dtype", element)
-        if self.per not in PER:
-            raise InvalidArgumentError(f"per={self.per!r} is not one of {', '.join(PER)}.")
+        one_of("per", self.per, PER)
         if isinstance(self.size, str):
             if self.size not in ("n", "m"):
                 raise InvalidArgumentError(f"size={self.size!r} is not 'n', 'm' or a number.")

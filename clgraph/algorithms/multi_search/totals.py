@@ -14,6 +14,7 @@ from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets
 from clgraph.device.hardware.measured import LEVEL_SEARCHES, SHARED_SIZE, SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -45,24 +46,21 @@ class Totals:
     ----------
     reached : int64 [k]
         Vertices with a distance, the source among them.
-    total : int64 [k]
-        Sum of the distances.
-    farthest : int64 [k]
-        Largest distance.
+    total, farthest : int64 or, by weight, float64 [k]
+        Sum of the distances, and the largest of them.
     harmonic : float64 [k]
         Sum of the reciprocals of the distances above 0.
     """
 
     reached: NDArray[np.int64]
-    total: NDArray[np.int64]
-    farthest: NDArray[np.int64]
+    total: NDArray[Any]
+    farthest: NDArray[Any]
     harmonic: NDArray[np.float64]
 
 
 def check_method(method: str, config: MultiSearchConfig | str | None) -> None:
     """Refuse what is no method or configuration, whatever will run the searches."""
-    if method not in METHODS:
-        raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+    one_of("method", method, METHODS)
     MultiSearchConfig.of(config)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
 from clgraph.algorithms.multi_search.plan import MultiSearch
 from clgraph.algorithms.multi_search.state import State, library_snippets
-from clgraph.algorithms.multi_search.totals import blocks_of, check_method, together
+from clgraph.algorithms.multi_search.totals import Totals, blocks_of, check_method, together
 from clgraph.algorithms.sssp.method_plans import core_hops
 from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.algorithms.sssp.weights import Weights
@@ -27,28 +26,9 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["WeightedSearcher", "WeightedTotals"]
+__all__ = ["WeightedSearcher"]
 
 BOUND = 16  # elements of a bound, so that those of two groups are in different cache lines
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedTotals:
-    """Figures of each of k searches.
-
-    Attributes
-    ----------
-    reached : int64 [k]
-        Vertices with a distance, the source among them.
-    total, farthest, harmonic : float64 [k]
-        Sum of the distances, the largest of them, and the sum of the reciprocals of those that are
-        not 0.
-    """
-
-    reached: NDArray[np.int64]
-    total: NDArray[np.float64]
-    farthest: NDArray[np.float64]
-    harmonic: NDArray[np.float64]
 
 
 class WeightedSearcher:
@@ -117,9 +97,7 @@ class WeightedSearcher:
         shape = (sources.size, self.graph.n)
         return together(self._rows(sources, progress), shape, self._weights.dtype)
 
-    def totals(
-        self, sources: NDArray[np.int64], progress: Progress | None = None
-    ) -> WeightedTotals:
+    def totals(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Totals:
         """Sum up each search without keeping its distances."""
         figures = np.zeros((4, sources.size))
         place = 0
@@ -129,7 +107,7 @@ class WeightedSearcher:
                 apart = known[known != 0]
                 figures[:, place] = (known.size, known.sum(), known.max(), (1 / apart).sum())
                 place += 1
-        return WeightedTotals(figures[0].astype(np.int64), *figures[1:])
+        return Totals(figures[0].astype(np.int64), *figures[1:])
 
     def _rows(
         self, sources: NDArray[np.int64], progress: Progress | None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
-from clgraph.graph.arguments import real, whole
+from clgraph.graph.arguments import one_of, real, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,10 +53,7 @@ def ends_of(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, in
     InvalidArgumentError
         If the convention is unknown, or a number is out of range.
     """
-    if convention not in CONVENTIONS:
-        raise InvalidArgumentError(
-            f"convention={convention!r} is not one of {', '.join(CONVENTIONS)}."
-        )
+    one_of("convention", convention, CONVENTIONS)
     if tol is None:
         tol = {"networkx": 1e-6, "gap": 1e-4, "graphalytics": 0.0}[convention]
     default = 10 if convention == "graphalytics" else 100

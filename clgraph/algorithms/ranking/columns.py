@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.engine.row_shares import most_columns
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import element
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -27,13 +28,7 @@ def real_type(dtype: Any, device: Device) -> np.dtype[Any]:
     """
     if dtype is None:
         return np.dtype(np.float64 if device.traits.fp64 else np.float32)
-    wanted: np.dtype[Any]
-    try:
-        wanted = np.dtype(dtype)
-    except TypeError:
-        wanted = np.dtype(object)
-    if wanted not in REALS:
-        raise InvalidArgumentError(f"dtype={dtype!r} is neither float32 nor float64.")
+    wanted = element(dtype, "float32", "float64")
     if wanted == np.float64 and not device.traits.fp64:
         raise InvalidArgumentError(f"{device.name} has no double precision; use dtype='float32'.")
     return wanted

@@ -18,6 +18,7 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import one_of
 from clgraph.graph.csr import row_ids
 from clgraph.primitives import group_size
 from clgraph.progress import report_progress
@@ -144,8 +145,7 @@ class Similarity(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        if measure not in MEASURES:
-            raise InvalidArgumentError(f"measure={measure!r} is not one of {', '.join(MEASURES)}.")
+        one_of("measure", measure, MEASURES)
         log = SweepLog(named=True)
         way, kernel_ms = "pairs", None
         with self._turn() as turn:

@@ -49,7 +49,7 @@ class SpanningForestResult(NamedResult):
             return np.sort(read).astype(np.int64)
 
         self._edges = Later(edges)
-        self._labels = Later(lambda: np.zeros(0, np.int32) if labels is None else labels.read())
+        self._labels = Later.of(labels, np.zeros(0, np.int32))
         self.count = count
         self.stats = stats
 

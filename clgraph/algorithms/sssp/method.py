@@ -57,11 +57,6 @@ class Method(Strategy):
     """Base of the methods; what all of them answer."""
 
     @property
-    def name(self) -> str:
-        """Which it is."""
-        return self.NAME
-
-    @property
     def delta(self) -> float | None:
         """How much the bound rises."""
         return None

@@ -12,11 +12,10 @@ from clgraph.engine.estimates import Work
 from clgraph.engine.findings import Findings
 from clgraph.engine.stats import TraversalStats
 from clgraph.errors import InvalidArgumentError
-from clgraph.interop.tables.results import NamedResult
+from clgraph.interop.tables.results import SearchResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from pyopencl.array import Array
 
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.engine.driver import Outcome
@@ -119,7 +118,7 @@ class PathStats(TraversalStats):
         return self._paths.edges_of_reached
 
 
-class SSSPResult(NamedResult):
+class SSSPResult(SearchResult):
     """Outcome of one search; arrays are copied from the device on first access.
 
     Attributes
@@ -139,15 +138,10 @@ class SSSPResult(NamedResult):
         source: int | tuple[int, ...],
         target: int | None,
     ) -> None:
-        self._found = found
+        self._found: PathFindings = found
         self.stats = stats
         self.source = source
         self.target = target
-
-    @cached_property
-    def names(self) -> NDArray[Any] | None:  # type: ignore[override]
-        """What the vertices are called; None if their numbers are their names."""
-        return self._found.names
 
     def __repr__(self) -> str:
         """Report the source and the number of stages."""
@@ -160,11 +154,6 @@ class SSSPResult(NamedResult):
         Unreached vertices have infinity, or the largest integer of the type.
         """
         return self._found.distances
-
-    @property
-    def distances_device(self) -> Array:
-        """The same as a pyopencl array, copied on the device and not to the host."""
-        return self._found.distances_device
 
     @property
     def predecessors(self) -> NDArray[np.int32] | None:
@@ -217,7 +206,3 @@ class SSSPResult(NamedResult):
                 return path[::-1]
             vertex = int(tree[vertex])
         return []
-
-    def detach(self) -> None:
-        """Copy everything to the host and give the device buffers back to the plan."""
-        self._found.detach()

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.triangles.plan import BLOCK, MAX_TRIANGLES, PERS, Triangles
 from clgraph.documented import documented
-from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ def triangles(
     >>> cg.triangles(square, per="list").tolist()
     [[0, 1, 2], [0, 2, 3]]
     """
-    if per not in PERS[1:]:
-        raise InvalidArgumentError(f"per={per!r} is not one of {', '.join(PERS[1:])}.")
+    one_of("per", per, PERS[1:])
     plan = Triangles(graph, config=config, device=device, clean=clean, progress=progress)
     found = plan.run(per, max_triangles=max_triangles, verify=verify).values
     report_progress(progress, 1, 1, "counting triangles")

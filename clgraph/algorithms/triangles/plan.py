@@ -18,6 +18,7 @@ from clgraph.engine.blocks import BlockRows, is_changing
 from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -203,8 +204,7 @@ class Triangles(FollowingPlan):
         return count, values
 
     def _check(self, per: str, max_triangles: int) -> None:
-        if per not in PERS:
-            raise InvalidArgumentError(f"per={per!r} is not one of {', '.join(PERS)}.")
+        one_of("per", per, PERS)
         if self.config.cover and per in {"edge", "list"}:
             raise InvalidArgumentError(
                 f"per={per!r} needs every edge's rows, but cover=True leaves edges out; use it "

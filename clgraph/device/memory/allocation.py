@@ -220,25 +220,6 @@ class Allocation:
             finish_copy(copied(event, piece.nbytes))
             report(offset + piece.nbytes)
 
-    def write_later(self, array: NDArray[Any]) -> Callable[[], None]:
-        """Enqueue copying a few elements of a host array over the first ones.
-
-        Returns
-        -------
-        callable
-            Waits for the copy. Dropping it waits too, deaf to Ctrl-C, if the copy is not done.
-        """
-        source = np.ascontiguousarray(array, self.dtype)
-        self._check(source.size, "write", "to")
-        queue = self._device.queue
-        event = cl.enqueue_copy(queue, self.buffer, source, is_blocking=False)
-        copied(event, source.nbytes)
-
-        def waited() -> None:
-            finish_copy(event)
-
-        return waited
-
     def clear(self) -> cl.Event:
         """Enqueue setting every byte to 0.
 

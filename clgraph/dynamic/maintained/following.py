@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from types import SimpleNamespace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import load
 from clgraph.device.staying import StaysHere
-from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.sweeps import LazyKernels
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from clgraph.device import Kernel
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.dynamic.parts import Batch, Steps
     from clgraph.dynamic.storage.store import Store
-    from clgraph.engine.sweeps import SweepLog
 
 __all__ = ["Change", "Follower"]
 
@@ -84,7 +81,6 @@ class Follower(StaysHere):
         self.verify = verify
         self.updates = self.recounts = 0
         self.last_ms = 0.0
-        self._kernels: dict[Any, Kernel] = {}
         graph.follow(self)
 
     def close(self) -> None:
@@ -136,20 +132,12 @@ class Follower(StaysHere):
                 self.check(state)
             return state
 
-    def launch(self, log: SweepLog, name: str, items: int, *args: Any, **params: Any) -> None:
-        """Enqueue a kernel of ``dynamic/follow.cl``."""
-        key = (name, tuple(params.items()))
-        device = self.graph.device
-        if key not in self._kernels:
-            sizes = Sweeper(device, 1)
-            config = SimpleNamespace(
-                group_size=sizes.group_size,
-                lanes=device.traits.lanes,
-                wide_offsets=self.graph.rows.pointer.dtype == np.uint64,
-            )
-            made: dict[str, Any] = {"per_vertex": False, "config": config} | params
-            self._kernels[key] = load(device, "dynamic/follow.cl", **made).kernel(name)
-        Sweeper(device, items).launch(log, self._kernels[key], *args)
+    @cached_property
+    def kernels(self) -> LazyKernels:
+        """Those of ``dynamic/follow.cl``."""
+        wide = self.graph.rows.pointer.dtype == np.uint64
+        files = {"follow": ("dynamic/follow.cl", {"per_vertex": False})}
+        return LazyKernels(self.graph.device, files, wide=wide)
 
 
 def check_rows(graph: DynamicGraph, *, undirected: bool) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
-from clgraph.device import Memory, load
+from clgraph.device import Memory
 from clgraph.device.hardware.measured import ROUND_EDGES
 from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.sweeps import LazyKernels
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives.scanning import Scan
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.algorithms.truss.config import PeelingConfig
-    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.device import Allocation, Device
     from clgraph.dynamic.maintained.following import Change
     from clgraph.dynamic.maintained.odds import Odds
     from clgraph.dynamic.storage.store import Store
@@ -155,11 +154,7 @@ class Maintenance:
         self._memory = Memory(device)
         self._work = Workspace(device, growing=True)
         self._scan = Scan(device, np.uint32)
-        sizes = Sweeper(device, 1)
-        self._plain = SimpleNamespace(
-            group_size=sizes.group_size, lanes=device.traits.lanes, wide_offsets=False
-        )
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels = LazyKernels(device, {"batch": ("truss/batch.cl", {})})
         self._resolved = resolve_stages(config, device.traits, WIDE, entry="vertex")
         self._table = self._declared()
         self._stages: Driver | None = None
@@ -186,16 +181,10 @@ class Maintenance:
         table.array("uint", "control", CONTROL_WORDS, "what deciders keep, see clgraph", "shared")
         return table
 
-    def _launch(self, log: SweepLog, name: str, items: int, *args: Any) -> None:
-        if name not in self._kernels:
-            program = load(self._device, "truss/batch.cl", config=self._plain)
-            self._kernels[name] = program.kernel(name)
-        Sweeper(self._device, items).launch(log, self._kernels[name], *args)
-
     def _sums(self, log: SweepLog, name: str, items: int, *args: Any) -> Allocation:
         """Launch what writes lengths; give their exclusive sums."""
         sums = self._work.array(name, items + 1, np.uint32)
-        self._launch(log, name, items + 1, *args, sums)
+        self._kernels.launch(log, name, items + 1, *args, sums)
         self._scan.enqueue(log, sums, items + 1, sums)
         return sums
 
@@ -218,7 +207,7 @@ class Maintenance:
         """Copy the numbers of keys by place to an array row after row."""
         target = self._work.array("packed", max(store.m, 1), np.uint32)
         args = (*self.rows(log, store), store.pointer, keys, target)
-        self._launch(log, "batch_pack", store.m, *args)
+        self._kernels.launch(log, "batch_pack", store.m, *args)
         return target
 
     def unpacked(
@@ -233,7 +222,7 @@ class Maintenance:
         span, work = Span.of_removals(store.m // 2), self._word(log, "work")
         now = (store.pointer, store.used, store.pools[0])
         held = (numbers, removals, np.uint32(span.first + 1), values, work)
-        self._launch(log, "batch_unpack", store.m, *self.rows(log, store), *now, *held)
+        self._kernels.launch(log, "batch_unpack", store.m, *self.rows(log, store), *now, *held)
         log.wait()
         return Keys(values, span, store.n, int(work.read()[0]))
 
@@ -276,17 +265,17 @@ class Maintenance:
             log.add(event, event)
             work = self._word(log, "work")
             made = (keys, scratch["sources"], scratch["marks"], scratch["counts"], work)
-            self._launch(
+            self._kernels.launch(
                 log, "batch_carry", after.m, *rows, *then, np.uint32(before.n), *now, *made
             )
             if joins:
                 tried = (keys, scratch["marks"], lists["candidates"], lists["queue_even"], listed)
                 about = (*change.keys, np.uint32(old.span.first))
-                self._launch(log, "batch_join", change.batch.count, *about, *now, *tried)
+                self._kernels.launch(log, "batch_join", change.batch.count, *about, *now, *tried)
             elif own:
                 lost = (*change.keys, sums, np.uint32(own))
                 ends = (scratch["marks"], lists["queue_even"], listed, self._word(log, "pending"))
-                self._launch(log, "batch_leave", own, *lost, *then, *now, *ends)
+                self._kernels.launch(log, "batch_leave", own, *lost, *then, *now, *ends)
             return work
 
         whole = int(prepare().read()[0])
@@ -363,7 +352,7 @@ class Maintenance:
     @property
     def scratch_bytes(self) -> int:
         """Bytes of scratch memory."""
-        return self._work.size_bytes + self._scan.scratch_bytes
+        return self._work.size_bytes + self._scan.size_bytes
 
     def release(self) -> None:
         """Let go of scratch memory."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from clgraph.algorithms.truss.searching import truss_order
-from clgraph.device import Memory, load
+from clgraph.device import Memory
 from clgraph.dynamic.maintained.following import Follower, check_rows
-from clgraph.engine.sweeps import Sweeper, SweepLog
+from clgraph.engine.sweeps import LazyKernels, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.graph.arguments import one_of
 from clgraph.primitives.scanning import Scan
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.device import Allocation, Kernel
+    from clgraph.device import Allocation
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.dynamic.maintained.following import Change
@@ -79,13 +79,15 @@ class EdgeSupports(Follower):
         verify: bool = False,
     ) -> None:
         check_rows(graph, undirected=True)
-        if method not in METHODS:
-            raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+        one_of("method", method, METHODS)
         self.method = method
         self._memory = Memory(graph.device)
         self._work = Workspace(graph.device, growing=True)
         self._scan = Scan(graph.device, np.uint32)
-        self._named: dict[str, Kernel] = {}
+        self._supports = LazyKernels(
+            graph.device,
+            {"supports": ("truss/supports.cl", {}), "batch": ("truss/batch.cl", {})},
+        )
         super().__init__(graph, verify=verify)
 
     @property
@@ -105,23 +107,10 @@ class EdgeSupports(Follower):
             mine[down[np.lexsort((sources[down], targets[down]))]] = mine[up]
             return mine
 
-    def _start(self, log: SweepLog, name: str, items: int, *args: Any) -> None:
-        if name not in self._named:
-            device = self.graph.device
-            sizes = Sweeper(device, 1)
-            config = SimpleNamespace(
-                group_size=sizes.group_size, lanes=device.traits.lanes, wide_offsets=False
-            )
-            for file in ("supports", "batch"):
-                if name.startswith(file):
-                    program = load(device, f"truss/{file}.cl", config=config)
-                    self._named[name] = program.kernel(name)
-        Sweeper(self.graph.device, items).launch(log, self._named[name], *args)
-
     def _rows(self, log: SweepLog, store: Store) -> tuple[Any, ...]:
         """Give the arguments that kernels about all rows begin with."""
         sums = self._work.array("sums", store.n + 1, np.uint32)
-        self._start(log, "batch_rows", store.n + 1, store.used, np.uint32(store.n), sums)
+        self._supports.launch(log, "batch_rows", store.n + 1, store.used, np.uint32(store.n), sums)
         self._scan.enqueue(log, sums, store.n + 1, sums)
         return sums, np.uint32(store.n), np.uint32(store.m)
 
@@ -129,7 +118,7 @@ class EdgeSupports(Follower):
         """Find where the keys of each vertex begin: with them, the graph of a batch."""
         first = self._work.array("first", n + 1, np.uint32)
         given = (batch.keys, np.uint32(batch.count), np.uint32(bits), np.uint32(n), first)
-        self._start(log, "supports_first", n + 1, *given)
+        self._supports.launch(log, "supports_first", n + 1, *given)
         return first
 
     def advanced(self, steps: Steps, state: _Supports, change: Change) -> _Supports | None:
@@ -142,11 +131,13 @@ class EdgeSupports(Follower):
         if after.m:
             old = (before.pointer, before.used, before.pools[0], state.values)
             now = (after.pointer, after.pools[0], values)
-            self._start(log, "supports_carry", after.m, *self._rows(log, after), *old, *now)
+            self._supports.launch(
+                log, "supports_carry", after.m, *self._rows(log, after), *old, *now
+            )
             first = self.removed_rows(log, change.batch, change.bits, after.n)
             items = change.batch.count * self.graph.device.traits.lanes
             rows = (after.pointer, after.used, after.pools[0], values)
-            self._start(log, "supports_subtract", items, *change.keys, first, *rows)
+            self._supports.launch(log, "supports_subtract", items, *change.keys, first, *rows)
         return _Supports(values, after.n)
 
     def _pays(self, change: Change) -> bool:
@@ -164,7 +155,7 @@ class EdgeSupports(Follower):
         if store.m:
             log = SweepLog()
             rows = (store.pointer, store.used, store.pools[0], values)
-            self._start(log, "supports_count", store.m, *self._rows(log, store), *rows)
+            self._supports.launch(log, "supports_count", store.m, *self._rows(log, store), *rows)
             log.wait()
         return _Supports(values, store.n)
 
@@ -199,7 +190,7 @@ class EdgeSupports(Follower):
             src, dst = (self._work.array(name, edges, np.uint32) for name in ("src", "dst"))
             found = self._work.upload("found", np.zeros(1, np.uint32))
             where = (store.pointer, store.pools[0], state.values, np.uint32(least))
-            self._start(
+            self._supports.launch(
                 log, "supports_under", store.m, *self._rows(log, store), *where, src, dst, found
             )
             log.wait()

@@ -103,7 +103,7 @@ class BFS(Follower):
         log.add(event, event)
         flag = self._memory.upload("any", np.zeros(1, np.uint32))
         if not change.joins:
-            self.launch(log, "follow_loses", change.batch.count, *change.keys, hops, flag)
+            self.kernels.launch(log, "follow_loses", change.batch.count, *change.keys, hops, flag)
             return None if flag.read()[0] else _Hops(hops, n)
         decreased, decreased_next = (
             self._memory.allocate("decreased", n, np.uint8) for _ in range(2)
@@ -112,13 +112,15 @@ class BFS(Follower):
             event = array.clear()
             log.add(event, event)
         args = (*change.keys, hops, decreased, flag)
-        self.launch(log, "follow_shorten", change.batch.count, *args)
+        self.kernels.launch(log, "follow_shorten", change.batch.count, *args)
         rows = (change.after.pointer, change.after.used, change.after.pools[0], np.uint32(n))
         for _ in range(n):
             if not flag.read()[0]:
                 break
             flag.clear()
-            self.launch(log, "follow_spread", n, *rows, hops, decreased, decreased_next, flag)
+            self.kernels.launch(
+                log, "follow_spread", n, *rows, hops, decreased, decreased_next, flag
+            )
             decreased, decreased_next = decreased_next, decreased
         return _Hops(hops, n)
 

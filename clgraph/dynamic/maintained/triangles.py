@@ -11,6 +11,7 @@ from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import Memory
 from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.graph.arguments import one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,8 +85,7 @@ class TriangleCounter(Follower):
         verify: bool = False,
     ) -> None:
         check_rows(graph, undirected=True)
-        if method not in METHODS:
-            raise InvalidArgumentError(f"method={method!r} is not one of {', '.join(METHODS)}.")
+        one_of("method", method, METHODS)
         if per_vertex and method == "inclusion-exclusion":
             raise InvalidArgumentError(
                 "inclusion-exclusion counts the total only; pass per_vertex=False."
@@ -184,14 +184,14 @@ class TriangleCounter(Follower):
         items = change.batch.count * self.graph.device.traits.lanes
         args = (store.pointer, store.used, store.pools[0], np.uint32(apart), tally, *fields)
         params = {"per_vertex": self._per_vertex}
-        self.launch(log, "follow_triangles", items, *change.keys, *args, **params)
+        self.kernels.launch(log, "follow_triangles", items, *change.keys, *args, **params)
         vertices = None
         sign = 1 if change.joins else -1
         if state.vertices is not None:
             vertices = self._memory.allocate("triangles", n, np.uint64)
             known = (state.vertices, np.uint32(state.n))
             sums = (*known, *fields, np.uint32(n), np.int32(sign), vertices)
-            self.launch(log, "follow_sum", n, *sums, **params)
+            self.kernels.launch(log, "follow_sum", n, *sums, **params)
         one, two, three, tried = tally.read().tolist()
         self.look_ups = int(tried)
         found = one + two + three

@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.dynamic.storage.store import Field
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,8 +68,7 @@ class Columns:
         InvalidArgumentError
             If the layout is unknown, or records are asked for that no load takes.
         """
-        if layout not in LAYOUTS:
-            raise InvalidArgumentError(f"layout={layout!r} is not one of {', '.join(LAYOUTS)}.")
+        one_of("layout", layout, LAYOUTS)
         apart = tuple(one for one in fields if one.name == "weights")
         # Sizes are powers of two, so that the largest first leaves no gaps.
         together = sorted(

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.device import load
 from clgraph.device.lazy import cl
-from clgraph.device.memory.copying import finish_copy
 from clgraph.dynamic.storage.sizes import CLASSES
-from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.sweeps import LazyKernels
 from clgraph.errors import InvalidGraphError
+from clgraph.primitives.launches import MOVED
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from clgraph.device import Allocation, Device, Kernel
+    from clgraph.device import Allocation, Device
     from clgraph.dynamic.parts import Rows
     from clgraph.dynamic.storage.blocks import Blocks
     from clgraph.dynamic.storage.freelists import FreeLists
     from clgraph.dynamic.updating import Updater
     from clgraph.engine.sweeps import SweepLog
 
-__all__ = ["Field", "Held", "Kernels", "Spare", "Store", "copied", "read_range"]
+__all__ = ["Field", "Held", "Kernels", "Spare", "Store", "copied"]
 
 MOST_NARROW = 2**32 - 2**20
-MOVED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,38 +130,22 @@ class Held:
         return replace(self, store=store, spare=spare, version=self.version + 1, **others)
 
 
-class Kernels:
-    """The kernels of a dynamic graph, each built when it is first launched."""
+class Kernels(LazyKernels):
+    """The kernels of a dynamic graph."""
 
     def __init__(
         self, device: Device, fields: tuple[Field, ...], *, ordered: bool, wide: bool
     ) -> None:
-        self.device = device
         self.offset = np.dtype(np.uint64 if wide else np.uint32)
-        sizes = Sweeper(device, 1)
-        self._config = SimpleNamespace(
-            group_size=sizes.group_size, lanes=device.traits.lanes, wide_offsets=wide
-        )
-        self._params = {
-            "dynamic/batch.cl": {"ordered": ordered, "carried": bool(fields), "value": "uint"},
-            "dynamic/rows.cl": {
-                "ordered": ordered,
-                "listed": False,
-                "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
-                "CLASSES": CLASSES,
-            },
+        batch = {"ordered": ordered, "carried": bool(fields), "value": "uint"}
+        rows = {
+            "ordered": ordered,
+            "listed": False,
+            "fields": tuple(MOVED[field.dtype.itemsize] for field in fields),
+            "CLASSES": CLASSES,
         }
-        self._kernels: dict[Any, Kernel] = {}
-
-    def launch(self, log: SweepLog, name: str, items: int, *args: Any, **params: Any) -> None:
-        """Enqueue a kernel over so many items; `params` change what its file is rendered with."""
-        key = (name, tuple(params.items()))
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            file = f"dynamic/{name.partition('_')[0]}.cl"
-            config = {"config": self._config, **self._params[file], **params}
-            kernel = self._kernels[key] = load(self.device, file, **config).kernel(name)
-        Sweeper(self.device, items).launch(log, kernel, *args)
+        files = {"batch": ("dynamic/batch.cl", batch), "rows": ("dynamic/rows.cl", rows)}
+        super().__init__(device, files, wide=wide)
 
     def launch_rows(self, log: SweepLog, name: str, items: int, rows: Rows, *args: Any) -> None:
         """Enqueue a kernel about all rows, or about those that are listed."""
@@ -176,24 +155,6 @@ class Kernels:
 
 def copied(source: Allocation, target: Allocation, count: int) -> cl.Event:
     """Enqueue copying the first elements of an array to another one of the same type."""
-    queue = target_queue(source)
+    queue = source._device.queue  # noqa: SLF001 (an allocation has no other way to tell)
     size = max(count, 1) * source.dtype.itemsize  # copies of nothing are refused
     return cl.enqueue_copy(queue, target.buffer, source.buffer, byte_count=size)
-
-
-def target_queue(array: Allocation) -> cl.CommandQueue:
-    """Queue of the device that an array is on."""
-    return array._device.queue  # noqa: SLF001 (an allocation has no other way to tell)
-
-
-def read_range(array: Allocation, first: int, count: int) -> NDArray[Any]:
-    """Copy some elements of an array to the host."""
-    values = np.empty(count, array.dtype)
-    if count:
-        offset = first * array.dtype.itemsize
-        finish_copy(
-            cl.enqueue_copy(
-                target_queue(array), values, array.buffer, src_offset=offset, is_blocking=False
-            )
-        )
-    return values

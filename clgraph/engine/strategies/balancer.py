@@ -62,11 +62,6 @@ class Balancer(Strategy):
     FOR_EXPAND: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def name(self) -> str:
-        """As its file is called."""
-        return self.NAME
-
-    @property
     def scope(self) -> Scope:
         """In which control flow its loops run."""
         return self.SCOPE

@@ -45,11 +45,6 @@ FILTERS = ("load_lanes", "load_group", "lookup_lanes", "lookup_group")
 class Update(Strategy):
     """Where found vertices wait for a place in a queue."""
 
-    @property
-    def name(self) -> str:
-        """Which it is."""
-        return self.NAME
-
     def resolved(self) -> Self:
         """Give the same with every number decided."""
         return self
@@ -130,11 +125,6 @@ class Frontier(Strategy):
 
     # The smallest there is, in entries a vertex: see `entry`.
     HAS_CANDIDATES: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        """Which it is."""
-        return self.NAME
 
     @property
     def visited(self) -> str | None:

@@ -20,11 +20,6 @@ LOOKED_FLOOR = 64
 class Pull(Strategy):
     """Base of the rules."""
 
-    @property
-    def name(self) -> str:
-        """Which rule it is."""
-        return self.NAME
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ByEdges(Pull):

@@ -101,6 +101,11 @@ class Strategy:
     NAME: ClassVar[str] = ""
     SYNONYMS: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def name(self) -> str:
+        """Which of its family it is."""
+        return self.NAME
+
     def __post_init__(self) -> None:
         """Refuse what is not legal, and put strategies where their names stand."""
         for each in fields(self):

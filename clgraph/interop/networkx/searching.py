@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from clgraph.interop.networkx.graph import NetworkxGraph
 
 __all__ = ["Searches", "current_device"]
+
+Plan = TypeVar("Plan")
 
 FEW = 4  # sources, for which one search after the other has the whole device
 BLOCK = 1 << 24  # distances that are looked at together
@@ -64,10 +66,11 @@ class Searches:
             found = graph.kept[device] = cls(graph, device)
         return found
 
-    def _plan(self, key: Hashable, build: Callable[[], Any]) -> Any:
+    def _plan(self, key: Hashable, build: Callable[[], Plan]) -> Plan:
         if key not in self._plans:
             self._plans[key] = build()
-        return self._plans[key]
+        plan: Plan = self._plans[key]
+        return plan
 
     def _ways(self, *, back: bool) -> tuple[Graph, Graph]:
         plain = self.graph.plain
@@ -82,14 +85,13 @@ class Searches:
             # A transpose is only made where it is at hand or wanted.
             return Searcher(ahead, self.device, transpose=reverse if back else None)
 
-        found: Searcher = self._plan(("searcher", back), build)
-        return found
+        return self._plan(("searcher", back), build)
 
     def hops(self, source: int, *, back: bool = False) -> NDArray[np.int32]:
         """Hop distances [n] from, or to, one vertex; -1 where there is no path."""
         back = back and self.graph.directed
         ahead = self._ways(back=True)[0] if back else self.graph.plain
-        plan: BFS = self._plan(("bfs", back), lambda: BFS(ahead, device=self.device))
+        plan = self._plan(("bfs", back), lambda: BFS(ahead, device=self.device))
         return plan.run(source).distances
 
     def hop_blocks(
@@ -129,8 +131,7 @@ class Searches:
             graph = self.graph.weighted(attribute)
             return WeightedSearcher(graph.transpose() if back else graph, self.device)
 
-        found: WeightedSearcher = self._plan(("weighted", attribute, back), build)
-        return found
+        return self._plan(("weighted", attribute, back), build)
 
     def paths(
         self,
@@ -168,7 +169,7 @@ class Searches:
             return SSSP(graph, predecessors=tree, device=self.device)
 
         try:
-            plan: SSSP = self._plan(("sssp", attribute, tree), build)
+            plan = self._plan(("sssp", attribute, tree), build)
             found = plan.run(list(sources) if len(sources) > 1 else int(sources[0]))
             return Paths(found.distances, found.predecessors, plan.unreached)
         except NegativeCycleError as error:

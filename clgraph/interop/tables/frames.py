@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.scc.plan import scc
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, NegativeCycleError
+from clgraph.graph.arguments import one_of
 from clgraph.graph.csr import row_ids
 from clgraph.graph.modules import module
 from clgraph.interop.tables.results import name_index
@@ -28,6 +29,8 @@ __all__ = ["NamedPaths", "named_vertices", "numbers_of"]
 # How a batch of searches is run, by the words of these functions.
 BATCHES = {"auto": "auto", "per_source": "single", "per_group": "multi-search"}
 WEIGHTED_BLOCK = 256
+
+Kind = TypeVar("Kind", Searcher, WeightedSearcher)
 
 
 def named_vertices(graph: Graph) -> Any:
@@ -112,18 +115,22 @@ def hop_blocks(
         done += part.size
 
 
-def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher:
+def _kept(kind: type[Kind], graph: Graph, batch: str, device: Device | str | None) -> Kind:
+    """Give what searches, made at its first use."""
     found, method = find_device(device), _method(batch)
-    key = (hops, found, batch)
+    key = (kind, found, batch)
     if key not in graph.kept:
-        graph.kept[key] = Searcher(graph, found, method)
-    searcher: Searcher = graph.kept[key]
+        graph.kept[key] = kind(graph, found, method)
+    searcher: Kind = graph.kept[key]
     return searcher
 
 
+def _searcher(graph: Graph, batch: str, device: Device | str | None) -> Searcher:
+    return _kept(Searcher, graph, batch, device)
+
+
 def _method(batch: str) -> str:
-    if batch not in BATCHES:
-        raise InvalidArgumentError(f"batch={batch!r} is not one of {', '.join(BATCHES)}.")
+    one_of("batch", batch, BATCHES)
     return BATCHES[batch]
 
 
@@ -133,12 +140,7 @@ def _weighted(graph: Graph, batch: str, device: Device | str | None) -> Weighted
             "the graph has no weights, which shortest paths need; name their column when you build "
             "it (weight=), or count hops by bfs()."
         )
-    found, method = find_device(device), _method(batch)
-    key = (lengths, found, batch)
-    if key not in graph.kept:
-        graph.kept[key] = WeightedSearcher(graph, found, method)
-    searcher: WeightedSearcher = graph.kept[key]
-    return searcher
+    return _kept(WeightedSearcher, graph, batch, device)
 
 
 def _lengths(searcher: WeightedSearcher, numbers: NDArray[np.int64], like: Any) -> NDArray[Any]:
@@ -298,11 +300,8 @@ def mean_distance(
     """See `Graph.mean_distance`."""
     everyone = np.arange(graph.n)
     numbers = everyone if sources is None else numbers_of(graph, sources)[1]
-    if graph.weights is None:
-        hopped = _searcher(graph, "auto", device).totals(numbers)
-        reached, total = hopped.reached, float(hopped.total.sum())
-    else:
-        weighed = _weighted(graph, "auto", device).totals(numbers)
-        reached, total = weighed.reached, float(weighed.total.sum())
-    pairs = int((reached - 1).sum())
-    return total / pairs if pairs else float("nan")
+    asked = _searcher if graph.weights is None else _weighted
+    searcher: Searcher | WeightedSearcher = asked(graph, "auto", device)
+    found = searcher.totals(numbers)
+    pairs = int((found.reached - 1).sum())
+    return float(found.total.sum()) / pairs if pairs else float("nan")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
+    from pyopencl.array import Array as DeviceArray
+
+    from clgraph.engine.findings import Findings
     from clgraph.graph.csr import Array
 
-__all__ = ["NamedResult", "name_index"]
+__all__ = ["NamedResult", "SearchResult", "name_index"]
 
 
 def name_index(names: Array | None, n: int) -> Any:
@@ -94,3 +98,23 @@ class NamedResult:
 
     def _repr_html_(self) -> str:
         return str(module("clgraph.interop.html").of_result(self))
+
+
+class SearchResult(NamedResult):
+    """Base of what searches give back: arrays are copied from the device on first access."""
+
+    _found: Findings
+
+    @cached_property
+    def names(self) -> Array | None:  # type: ignore[override]
+        """What the vertices are called; None if their numbers are their names."""
+        return self._found.names
+
+    @property
+    def distances_device(self) -> DeviceArray:
+        """The distances as a pyopencl array, copied on the device and not to the host."""
+        return self._found.distances_device
+
+    def detach(self) -> None:
+        """Copy everything to the host and give the device buffers back to the plan."""
+        self._found.detach()

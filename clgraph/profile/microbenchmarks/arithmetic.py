@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import VerificationError
-from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
+from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, Work, plan
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -27,7 +27,7 @@ OPERANDS: dict[str, tuple[Any, Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Operations:
+class Operations(Work):
     """An arithmetic instruction in a straight line.
 
     Attributes
@@ -111,12 +111,13 @@ class Operations:
                 raise VerificationError("no work-item ran to its end.")
 
         body = unroll * max(self.paths, 1)
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=items * unroll,
             counts={self.feature: items * unroll * self.instructions},
             body=body,
             spans=spans,
-            units=units,
+            some_units=units,
             check=check,
         )

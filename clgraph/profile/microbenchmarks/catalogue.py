@@ -71,43 +71,12 @@ Point = tuple[float, "Work"]
 # Operations per cycle and multiprocessor by compute capability, from the table of arithmetic
 # throughput in the CUDA C++ Programming Guide; but it states 64 for additions, to which come the 64
 # of the multiply-add pipe: the assembler moves every second addition there.
+_ALIKE = {"integer": 64, "addition": 128, "multiply": 64, "shift": 64, "special": 16}
 RATES: dict[tuple[int, int], dict[str, float]] = {
-    (8, 0): {
-        "float": 64,
-        "double": 32,
-        "integer": 64,
-        "addition": 128,
-        "multiply": 64,
-        "shift": 64,
-        "special": 16,
-    },
-    (8, 6): {
-        "float": 128,
-        "double": 2,
-        "integer": 64,
-        "addition": 128,
-        "multiply": 64,
-        "shift": 64,
-        "special": 16,
-    },
-    (8, 9): {
-        "float": 128,
-        "double": 2,
-        "integer": 64,
-        "addition": 128,
-        "multiply": 64,
-        "shift": 64,
-        "special": 16,
-    },
-    (9, 0): {
-        "float": 128,
-        "double": 64,
-        "integer": 64,
-        "addition": 128,
-        "multiply": 64,
-        "shift": 64,
-        "special": 16,
-    },
+    (8, 0): {"float": 64, "double": 32, **_ALIKE},
+    (8, 6): {"float": 128, "double": 2, **_ALIKE},
+    (8, 9): {"float": 128, "double": 2, **_ALIKE},
+    (9, 0): {"float": 128, "double": 64, **_ALIKE},
 }
 
 

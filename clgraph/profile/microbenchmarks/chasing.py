@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.device import wait
 from clgraph.profile.microbenchmarks.memories import LINE_BYTES, steps_of
-from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
+from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, Work, plan
 from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LOCAL_WORDS = 1024  # of a chain of addresses
 
 
 @dataclass(frozen=True, slots=True)
-class Chase:
+class Chase(Work):
     """Loads each of which waits for the one before.
 
     Attributes
@@ -75,13 +75,14 @@ class Chase:
 
         requests = made.items / traits.lanes * unroll
         moved = float(made.items * unroll * 8)
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=requests,
             counts={"constant_bytes": moved} if self.space == "constant" else {},
             body=unroll,
             spans=spans,
-            units=traits.compute_units if self.everywhere else 1,
+            some_units=None if self.everywhere else 1,
             bytes_moved=moved,
         )
 

@@ -202,11 +202,11 @@ def _timed_result(entry: Entry, prepared: Prepared, device: Device, protocol: Pr
 
 def enough_for_purity(entry: Entry, prepared: Prepared, rounds: int) -> int:
     """Raise a number of rounds until what comes before and after them does not count."""
-    text = assembler_text(prepared.program.binary()) if entry.opcode is not None else None
+    text = assembler_text(prepared.plan.program.binary()) if entry.opcode is not None else None
     if text is None or entry.opcode is None or entry.value is not None:
         return rounds
     for _ in range(MOST_DOUBLINGS):
-        if purity(text, prepared.kernel.name, entry.opcode, rounds).share >= LEAST_PURITY:
+        if purity(text, prepared.plan.kernel.name, entry.opcode, rounds).share >= LEAST_PURITY:
             break
         rounds *= 2
     return rounds
@@ -235,10 +235,10 @@ def covered(spans: NDArray[np.uint64]) -> float | None:
 
 
 def _with_purity(result: Result, entry: Entry, prepared: Prepared) -> Result:
-    text = assembler_text(prepared.program.binary()) if entry.opcode is not None else None
+    text = assembler_text(prepared.plan.program.binary()) if entry.opcode is not None else None
     if text is None or entry.opcode is None:
         return result
-    found = purity(text, prepared.kernel.name, entry.opcode, result.rounds)
+    found = purity(text, prepared.plan.kernel.name, entry.opcode, result.rounds)
     return replace(
         result,
         ptx_purity=found.share,

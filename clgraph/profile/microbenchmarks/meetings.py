@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import VerificationError
-from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
+from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, Work, plan
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -20,7 +20,7 @@ SPIN_LIMIT = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class GridBarrier:
+class GridBarrier(Work):
     """All work-groups of a launch wait for one another.
 
     Attributes
@@ -37,7 +37,6 @@ class GridBarrier:
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
         """Build it and take its memory."""
-        traits = device.traits
         made = plan(
             device,
             "meetings.cl",
@@ -56,25 +55,18 @@ class GridBarrier:
                 state.write(np.zeros(STATE_WORDS, np.uint32))
                 raise VerificationError("a work-group waited in vain for the others.")
 
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=1.0,
             counts={"grid_barriers": 1.0},
-            body=0,
-            spans=None,
-            units=traits.compute_units,
             check=check,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Work):
     """An empty kernel; a round is a launch."""
-
-    def missing(self, device: Device) -> str | None:
-        """Say what the device lacks for it, or give None."""
-        del device
-        return None
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
         """Build it and take its memory."""
@@ -84,11 +76,9 @@ class Nothing:
         def arguments(_: int) -> tuple[Any, ...]:
             return sink, NEVER
 
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=1.0,
             counts={},
-            body=0,
-            spans=None,
-            units=device.traits.compute_units,
         )

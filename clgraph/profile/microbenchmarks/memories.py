@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.errors import VerificationError
 from clgraph.profile.criteria import USUAL_BANKS
-from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, plan
+from clgraph.profile.microbenchmarks.work import NEVER, Prepared, Scale, Work, plan
 
 if TYPE_CHECKING:
     from clgraph.device import Device
@@ -56,7 +56,7 @@ def steps_of(device: Device, scale: Scale) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Work):
     """Accesses to device memory that no cache holds.
 
     Attributes
@@ -72,11 +72,6 @@ class Lines:
     together: int = 32
     way: str = "load"
     width: int = 1
-
-    def missing(self, device: Device) -> str | None:
-        """Say what the device lacks for it, or give None."""
-        del device
-        return None
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
         """Build it and take its memory."""
@@ -115,19 +110,19 @@ class Lines:
         # What travels are sectors of 32 bytes, which a lane's word shares with its neighbours'.
         sectors = -(-self.together * self.width * WORD_BYTES // 32)
         moved = made.items / self.together * unroll * sectors * 32
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=requests,
             counts={"memory_bytes": moved},
             body=unroll,
             spans=spans,
-            units=traits.compute_units,
             bytes_moved=moved,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Words(Work):
     """The same words again and again, of local memory or of the cache that all units share.
 
     Attributes
@@ -175,19 +170,19 @@ class Words:
         requests = made.items / device.traits.lanes * unroll
         moved = float(made.items * unroll * WORD_BYTES)
         feature = {"local": "local_bytes", "global": "cache_bytes"}[self.space]
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=requests,
             counts={feature: moved * self.conflicts},
             body=unroll,
             spans=spans,
-            units=device.traits.compute_units,
             bytes_moved=moved,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Work):
     """A copy of one large array to another, in elements of some size.
 
     Attributes
@@ -197,11 +192,6 @@ class Copy:
     """
 
     element_bytes: int
-
-    def missing(self, device: Device) -> str | None:
-        """Say what the device lacks for it, or give None."""
-        del device
-        return None
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
         """Build it and take its memory."""
@@ -229,20 +219,18 @@ class Copy:
                     f"copying in elements of {self.element_bytes} bytes changed the data."
                 )
 
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=2.0 * size / LINE_BYTES,
             counts={"memory_bytes": 2.0 * size},
-            body=0,
-            spans=None,
-            units=device.traits.compute_units,
             bytes_moved=2.0 * size,
             check=check,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class RandomWords:
+class RandomWords(Work):
     """Words anywhere in an array.
 
     Attributes
@@ -255,11 +243,6 @@ class RandomWords:
 
     size_bytes: int | None
     way: str = "load"
-
-    def missing(self, device: Device) -> str | None:
-        """Say what the device lacks for it, or give None."""
-        del device
-        return None
 
     def prepare(self, device: Device, scale: Scale) -> Prepared:
         """Build it and take its memory."""
@@ -283,12 +266,10 @@ class RandomWords:
             ("atomic", True): "atomics",
             ("atomic", False): "cached_atomics",
         }[self.way, missing]
-        return made.prepared(
+        return Prepared(
+            made,
             arguments,
             operations=accesses,
             counts={feature: accesses, "integer_operations": 4 * accesses},
-            body=0,
-            spans=None,
-            units=device.traits.compute_units,
             bytes_moved=accesses * WORD_BYTES,
         )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
-import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from clgraph.device.folders import cache_root, private_folder, write_atomically
+from clgraph.device.folders import write_atomically
 from clgraph.energy.steady import idle_baseline
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, VerificationError
+from clgraph.profile.kept import device_file, private_place
 from clgraph.profile.microbenchmarks.catalogue import Entry, choose
 from clgraph.profile.microbenchmarks.measuring import Protocol, measure_entry
 from clgraph.profile.microbenchmarks.quantities import UNITS, Result
@@ -148,9 +147,7 @@ def results_of(record: Record, *, valid: bool = True) -> list[Result]:
 
 
 def _file(device: Device) -> Path:
-    name = re.sub(r"[^\w.-]+", "-", device.name).strip("-")[:60]
-    mark = hashlib.sha256(f"{device.name}\0{device.platform}\0{device.driver}".encode()).hexdigest()
-    return cache_root() / "devices" / f"{name}-{mark[:12]}.json"
+    return device_file(device, f"{device.name}\0{device.platform}\0{device.driver}")
 
 
 def store(record: Record, device: Device) -> Path:
@@ -161,9 +158,7 @@ def store(record: Record, device: Device) -> Path:
     OSError
         If the user's folder cannot be written to.
     """
-    path = _file(device)
-    private_folder(path.parent.parent)
-    private_folder(path.parent)
+    path = private_place(_file(device))
     write_atomically(path, json.dumps(record, allow_nan=False).encode())
     return path
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,80 +64,8 @@ class Scale:
 
 
 @dataclass(slots=True)
-class Prepared:
-    """A built microbenchmark with its memory, ready to be launched.
-
-    Attributes
-    ----------
-    program : Program
-        What was built.
-    kernel : Kernel
-        Its entry point.
-    groups, group_size : int
-        The launch.
-    arguments : callable
-        The kernel's arguments for a number of rounds.
-    operations : float
-        What the device does in a round, in the unit of the microbenchmark.
-    counts : dict of str to float
-        The same in terms of the energy model, per round.
-    body : int
-        Instructions of the target kind in a round of one work-item.
-    spans : Allocation or None
-        Where SIMD groups write when they start and end, on the counter of cycles of their compute
-        unit (zero where there is none), and 1 + that unit.
-    units : int
-        Compute units that take part.
-    bytes_moved : float
-        Bytes that a round moves to or from the memory in question; 0 for arithmetic.
-    check : callable or None
-        Raises `VerificationError` if a launch did not do what it was to do.
-    """
-
-    program: Program
-    kernel: Kernel
-    groups: int
-    group_size: int
-    arguments: Callable[[int], tuple[Any, ...]]
-    operations: float
-    counts: dict[str, float]
-    body: int
-    spans: Allocation | None
-    units: int
-    bytes_moved: float = 0.0
-    check: Callable[[int], None] | None = None
-    kept: list[Allocation] = field(default_factory=list)
-
-    @property
-    def items(self) -> int:
-        """Work-items of a launch."""
-        return self.groups * self.group_size
-
-    def launch(self, rounds: int) -> Any:
-        """Enqueue; the event is given to `clgraph.device.wait`."""
-        return self.kernel.launch(self.items, self.group_size, *self.arguments(rounds))
-
-    def release(self) -> None:
-        """Free its device memory now."""
-        for allocation in self.kept:
-            allocation.release()
-
-
-class Work(Protocol):
-    """A kind of microbenchmark with its own parameters."""
-
-    def prepare(self, device: Device, scale: Scale) -> Prepared:
-        """Build it and take its memory."""
-        ...
-
-    def missing(self, device: Device) -> str | None:
-        """Say what the device lacks for it, or give None."""
-        ...
-
-
-@dataclass(slots=True)
 class Plan:
-    """Kernel, launch and memory of a microbenchmark under construction."""
+    """Kernel, launch and memory of a microbenchmark."""
 
     device: Device
     program: Program
@@ -166,34 +95,72 @@ class Plan:
         simd_groups = -(-self.items // self.device.traits.lanes)
         return self.upload("spans", np.zeros(3 * simd_groups, np.uint64))
 
-    def prepared(
-        self,
-        arguments: Callable[[int], tuple[Any, ...]],
-        *,
-        operations: float,
-        counts: dict[str, float],
-        body: int,
-        spans: Allocation | None,
-        units: int,
-        bytes_moved: float = 0.0,
-        check: Callable[[int], None] | None = None,
-    ) -> Prepared:
-        """Give it as it is to be launched, with what a round does; see `Prepared`."""
-        return Prepared(
-            self.program,
-            self.kernel,
-            self.groups,
-            self.group_size,
-            arguments,
-            operations,
-            counts,
-            body,
-            spans,
-            units,
-            bytes_moved,
-            check,
-            self.kept,
-        )
+
+@dataclass(slots=True)
+class Prepared:
+    """A built microbenchmark with its memory, ready to be launched.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was built.
+    arguments : callable
+        The kernel's arguments for a number of rounds.
+    operations : float
+        What the device does in a round, in the unit of the microbenchmark.
+    counts : dict of str to float
+        The same in terms of the energy model, per round.
+    body : int
+        Instructions of the target kind in a round of one work-item; 0 where nobody counts them.
+    spans : Allocation or None
+        Where SIMD groups write when they start and end, on the counter of cycles of their compute
+        unit (zero where there is none), and 1 + that unit.
+    some_units : int or None
+        Compute units that take part; None for all.
+    bytes_moved : float
+        Bytes that a round moves to or from the memory in question; 0 for arithmetic.
+    check : callable or None
+        Raises `VerificationError` if a launch did not do what it was to do.
+    """
+
+    plan: Plan
+    arguments: Callable[[int], tuple[Any, ...]]
+    operations: float
+    counts: dict[str, float]
+    body: int = 0
+    spans: Allocation | None = None
+    some_units: int | None = None
+    bytes_moved: float = 0.0
+    check: Callable[[int], None] | None = None
+
+    @property
+    def units(self) -> int:
+        """Compute units that take part."""
+        return self.some_units or self.plan.device.traits.compute_units
+
+    def launch(self, rounds: int) -> Any:
+        """Enqueue; the event is given to `clgraph.device.wait`."""
+        plan = self.plan
+        return plan.kernel.launch(plan.items, plan.group_size, *self.arguments(rounds))
+
+    def release(self) -> None:
+        """Free its device memory now."""
+        for allocation in self.plan.kept:
+            allocation.release()
+
+
+class Work(ABC):
+    """A kind of microbenchmark with its own parameters."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def prepare(self, device: Device, scale: Scale) -> Prepared:
+        """Build it and take its memory."""
+
+    def missing(self, device: Device) -> str | None:  # noqa: ARG002 (for subclasses)
+        """Say what the device lacks for it, or give None."""
+        return None
 
 
 def plan(

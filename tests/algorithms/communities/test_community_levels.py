@@ -184,7 +184,7 @@ def test_a_level_is_waited_for_no_more_than_needed(device, kind, monkeypatch):
         others.append(allocation.name)
         return what(allocation, *args)
 
-    for name in ("read", "read_later", "write", "write_later"):
+    for name in ("read", "read_later", "write"):
         what = getattr(Allocation, name)
         monkeypatch.setattr(Allocation, name, partialmethod(other, what))
     look = Levels.look

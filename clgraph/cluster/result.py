@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +17,7 @@ from clgraph.engine.stats import LEVEL_RECORD
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from pyopencl.array import Array
@@ -81,18 +82,35 @@ class DividedFindings:
         self._n = n
         self.names = names
         self._parts: Sequence[Part] = parts
+        self._owned = [part.owned for part in parts]
         self._tree = tree
         self.whole = True
+        self._host: dict[str, Any] = {}
+        # A thread that reads must not be overtaken by one whose search wants the devices' memory.
+        self._reading = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle what is on the host, after everything has been read."""
         self.detach()
-        return self.__dict__
+        return self.__dict__ | {"_reading": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Have a lock of one's own."""
+        self.__dict__.update(state)
+        self._reading = threading.RLock()
 
     def detach(self) -> None:
         """Read everything, so that the devices' memory is free for the next search."""
-        _ = self.distances, self.predecessors, self.edges_by_level
-        self._parts = ()
+        with self._reading:
+            _ = self.distances, self.predecessors, self.edges_by_level
+            self._parts = ()
+
+    def _read(self, name: str, read: Callable[[], Any]) -> Any:
+        """Give what is read from the devices the first time."""
+        with self._reading:
+            if name not in self._host:
+                self._host[name] = read()
+            return self._host[name]
 
     def collected(self, rank: int, ranks: int, *, gather: bool) -> Program:
         """Put together what the ranks have; the whole on the first, if it is to be gathered."""
@@ -106,7 +124,7 @@ class DividedFindings:
         tree = None
         if self._tree:
             tree = yield from self._own_tree(part, ranks)
-        self.__dict__ |= {
+        self._host |= {
             "edges_by_level": sums,
             "own": (part.owned.names, own, tree),
             "distances": None,
@@ -117,7 +135,7 @@ class DividedFindings:
                 {"distances": own} if tree is None else {"distances": own, "predecessors": tree}
             )
             whole = yield from gathered(part.owners, rank, self._n, arrays, UNREACHED)
-            self.__dict__ |= whole
+            self._host |= whole
         self.whole = gather and rank == 0
         self._parts = ()
 
@@ -133,32 +151,41 @@ class DividedFindings:
         """Copy the distances to an array of the caller's, which `distances` is from then on."""
         if out is not None:
             out[...] = cast("NDArray[np.int32]", self.distances)
-            self.__dict__["distances"] = out
+            self._host["distances"] = out
 
     @property
     def distances_device(self) -> Array:
         """A copy of the distances that stays on the device [n], where it is a single one."""
-        if len(self._parts) != 1:
-            raise InvalidArgumentError(
-                "the distances are not on one device; take them from `distances`."
-            )
-        return self._parts[0].distances.duplicate()
+        with self._reading:
+            if len(self._parts) != 1:
+                raise InvalidArgumentError(
+                    "the distances are not on one device; take them from `distances`."
+                )
+            return self._parts[0].distances.duplicate()
 
-    @cached_property
+    @property
     def distances(self) -> NDArray[np.int32] | None:
         """int32 [n] in hops; -1 where there is no path."""
+        found: NDArray[np.int32] | None = self._read("distances", self._whole_distances)
+        return found
+
+    def _whole_distances(self) -> NDArray[np.int32]:
         found = np.full(self._n, UNREACHED, np.int32)
         for part in self._parts:
             found[part.owned.vertices] = part.distances.read()
         return found
 
-    @cached_property
+    @property
     def predecessors(self) -> NDArray[np.int32] | None:
         """int32 [n], -1 where unreached; None if no tree was labelled.
 
         Where several devices found a vertex, each has a predecessor at the same distance: the
         greatest is taken.
         """
+        found: NDArray[np.int32] | None = self._read("predecessors", self._whole_tree)
+        return found
+
+    def _whole_tree(self) -> NDArray[np.int32] | None:
         if not self._tree:
             return None
         found = np.full(self._n, UNREACHED, np.int32)
@@ -170,18 +197,26 @@ class DividedFindings:
                 found[part.owned.vertices] = tree
         return found
 
-    @cached_property
+    @property
     def own(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32] | None]:
         """Vertices of this process, their distances and predecessors."""
-        names = np.sort(np.concatenate([part.owned.names for part in self._parts]))
+        own: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32] | None]
+        own = self._read("own", self._of_this_process)
+        return own
+
+    def _of_this_process(self) -> tuple[Any, ...]:
+        names = np.sort(np.concatenate([owned.names for owned in self._owned]))
         tree = self.predecessors
         assert self.distances is not None  # noqa: S101 (all parts are here)
         return names, self.distances[names], None if tree is None else tree[names]
 
-    @cached_property
+    @property
     def edges_by_level(self) -> NDArray[np.int64]:
         """Out-edges of the vertices at each distance, int64 [levels]."""
-        return _edges_by_level(self._parts)
+        edges: NDArray[np.int64] = self._read(
+            "edges_by_level", lambda: _edges_by_level(self._parts)
+        )
+        return edges
 
 
 def _edges_by_level(parts: Sequence[Part]) -> NDArray[np.int64]:

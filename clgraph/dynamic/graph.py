@@ -393,5 +393,7 @@ class DynamicGraph(Changing):
             steps = Steps()
             made, _ = self._updater.rewritten(steps, store, Spare(), None, STAY, key_bits(store.n))
             steps.wait()
-            self._held = replace(self._held, store=made, spare=Spare())
+            held = self._held
+            states = {one: None if one.by_place else known for one, known in held.states.items()}
+            self._held = replace(held, store=made, spare=Spare(), states=states)
             self._updater.release()

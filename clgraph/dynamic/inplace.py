@@ -205,6 +205,7 @@ class InPlace:
         last = self._last_ready
         if last[0] != keys or last[1] != n or last[2] != entries:
             shape = self.shape(keys, n)
+            self._last_ready = NEVER_READY  # an exception may leave half of the arrays replaced
             if shape is not None:
                 self.prepare(shape, entries)
             last = self._last_ready = keys, n, entries, shape

@@ -167,7 +167,7 @@ class Driver:
         fused = config.kernels == "fused"
         together = [tuple(stages)] if fused else [(stage,) for stage in stages]
         programs = [load(device, file, arguments=table.rows, **render(names)) for names in together]
-        kernels = [program.kernel(entry, device) for program in programs]
+        kernels = [program.kernel(entry) for program in programs]
         self.program = programs[0]
         self.places = {name: place for place, names in enumerate(together) for name in names}
         self._device = device

@@ -51,8 +51,9 @@ class Later:
     @property
     def values(self) -> NDArray[Any]:
         """As they were read."""
-        if self._read is not None:
-            self._values = self._read()
+        read = self._read  # another thread may be about to forget it
+        if read is not None:
+            self._values = read()
             self._read = self.held = None  # not before: a copy may be interrupted
         return self._values
 

@@ -371,13 +371,15 @@ class SearchPlan(FollowingPlan):
             As `Driver` has it.
         """
         held: Driver | None = getattr(self, "_stages", None)
-        if held is not None and (about, table.rows) == self._built_for:
+        if held is not None and self._built_for == (about, table.rows):
             held.follow(table)
         else:
-            self._built_for: tuple[Any, ...] = (about, table.rows)
+            # An exception may come before there are others than those before.
+            self._built_for: tuple[Any, ...] = ()
             self._stages = Driver(
                 self.device, table=table, config=self.config, timed=True, **kernels
             )
+            self._built_for = (about, table.rows)
         self.source_hash = self._stages.program.source_hash
         if self.graph.n:
             with self._counted():

@@ -153,6 +153,23 @@ CLOSE = """
         assert launched[first : first + 3] == [("enqueue_unseen", kernel) for kernel in kernels]
         assert all(name != "set_bytes" for name, _ in launched[first:])
 """
+NUMBERS = """
+    # A core whose levels are shared, and two vertices apart, which is too little for that.
+    core = cg.generate.kron(10, seed=2)
+    src, dst, _ = core.listed_edges()
+    graph = cg.from_edges(np.append(src, core.n), np.append(dst, core.n + 1), symmetrize=True)
+    sharing.SHARE_FROM = 4
+    plan = copies(graph, 2)
+    numbers = set()
+    for source in (core.n, core.n + 1, int(np.argmax(graph.degrees)), core.n, core.n):
+        result = plan.run(source)
+        check_search(graph, source, result)
+        shared = result.stats.per_level["rounds"].any()
+        assert shared == (source < core.n)
+        numbers.add((int(plan._exchanges[0]._stamp), bool(shared)))
+    # As many as there were searches that shared, and not as many as there were searches.
+    assert len({number for number, _ in numbers}) == 2, numbers
+"""
 REFUSED = """
     graph = cg.generate.kron(8, seed=2)
     for options, sentence in (
@@ -206,6 +223,11 @@ def test_a_search_after_an_interrupted_one():
 def test_kernels_are_launched_one_right_behind_the_other():
     """What each takes is handed over before: whoever is launched first waits for the last."""
     run(CLOSE)
+
+
+def test_numbers_are_used_up_by_levels_that_are_shared():
+    """And not by searches of none, of which half of all numbers would soon have gone by."""
+    run(NUMBERS)
 
 
 def test_what_cannot_be_shared_is_refused():

@@ -17,6 +17,7 @@ from clgraph.dynamic.storage.freelists import (
     CONTROL_WORDS,
     FreeLists,
 )
+from clgraph.errors import DeviceMemoryError
 
 RNG = np.random.default_rng(11)
 
@@ -41,6 +42,26 @@ def on_device(graph, *ends):
 def arcs(graph):
     held = graph.to_graph()
     return held.indptr.tolist(), held.indices.tolist()
+
+
+def test_scratch_memory_that_ran_out_half_way_is_taken_anew(any_device, monkeypatch):
+    """For the batch before, too: what was replaced until then is not what it would clear."""
+    held = InPlace(any_device, (), 1, np.uint32)
+    assert held.ready(1000, 500, 4000).boxes < held.shape(4000, 500).boxes
+    array = held.work.array
+
+    def no_room(name, *of):
+        if name == "row_places":
+            raise DeviceMemoryError(name)
+        return array(name, *of)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(held.work, "array", no_room)
+        with pytest.raises(DeviceMemoryError):
+            held.ready(4000, 500, 4000)
+    held.ready(1000, 500, 4000)
+    _, (filled, *_) = held._scratch
+    assert filled is held._filled
 
 
 def test_a_batch_costs_what_it_is_and_not_what_the_graph_is(any_device):

@@ -153,6 +153,21 @@ def test_kt10_random_batches_leave_what_a_recount_gives(device):
         np.testing.assert_array_equal(supports.supports, recounted(graph))
 
 
+def test_supports_of_rows_that_are_written_elsewhere(any_device):
+    graph = dynamic.DynamicGraph(mixed(), device=any_device)
+    supports = dynamic.EdgeSupports(graph)
+    rng = np.random.default_rng(6)
+    for _ in range(2):
+        sources, targets, _ = graph.to_graph().listed_edges()
+        gone = rng.random(len(sources)) < 0.3
+        graph.delete_edges(sources[gone], targets[gone], regime="rows")
+        np.testing.assert_array_equal(supports.supports, recounted(graph))
+        places = graph.rows.pointer.read(graph.n)
+        graph.compact()
+        assert (graph.rows.pointer.read(graph.n) != places).any()  # or this tests nothing
+        np.testing.assert_array_equal(supports.supports, recounted(graph))
+
+
 def test_what_is_refused_and_found_wrong(pocl):
     with pytest.raises(InvalidArgumentError, match="subtract, recount"):
         dynamic.peel_trusses(dynamic.DynamicGraph(n=3, directed=False, device=pocl), method="x")

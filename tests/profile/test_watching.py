@@ -1,6 +1,8 @@
 """Launching instrumented kernels: what cannot run so runs otherwise, and all waiting ends."""
 
 import re
+import threading
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -109,6 +111,38 @@ def test_a_timeline_keeps_everything(plan, monkeypatch):
     with observed_by(timeline):
         plan.run(0)
     assert timeline.launches()
+
+
+def test_a_thread_does_not_write_to_what_another_reads(pocl, monkeypatch):
+    """One launches while the other is about to read what it counted, on the same queue."""
+    built, memory = build(pocl, SPIN, label="spin.cl"), Memory(pocl)
+    launches = [
+        partial(built.kernel("spin").launch, 1, 1, memory.allocate("out", 4, np.uint32), rounds)
+        for rounds in (np.uint32(10), np.uint32(1000))
+    ]
+    counting, read, others = Counting(Mask.DIV), Counting._read, []
+
+    def counted():
+        (found,) = counting.found.values()
+        return found.totals.where("block")[:, 0].sum()
+
+    def meanwhile(self, *of):
+        if not others:
+            others.append(threading.Thread(target=launches[1]))
+            others[0].start()
+            others[0].join(timeout=0.5)  # when it has long ended, if it need not wait
+        read(self, *of)
+
+    with observed_by(counting):
+        for launch in launches:
+            launch()
+        one_by_one = counted()
+        counting.start_again()
+        monkeypatch.setattr(Counting, "_read", meanwhile)
+        launches[0]()
+        others[0].join()
+    assert counted() == one_by_one
+    counting.release()
 
 
 def test_a_launch_that_does_not_end_is_given_up_with_a_sentence(pocl, monkeypatch):

@@ -1,6 +1,7 @@
 """Plans that do not fit leave nothing behind; plans that do are reused, by any thread, for ever."""
 
 import gc
+import importlib
 import re
 import threading
 
@@ -138,6 +139,34 @@ def test_results_give_way_when_memory_is_short(any_device, used_bytes, monkeypat
     results = [(source, plan.run(source)) for source in MIXED_SOURCES]
     for source, result in results:
         check_search(MIXED, source, result)
+
+
+@pytest.mark.parametrize("make", [cg.BFS, cg.SSSP])
+def test_others_do_not_want_what_is_being_verified(make, any_device, used_bytes, monkeypatch):
+    """Another thread's search, which finds no room, waits for the memory of one that is checked."""
+    graph = cg.generate.grid2d(40, 50, weights=(1, 9))
+    plan = make(graph, device=any_device)
+    module = importlib.import_module(make.__module__)
+    name = "verify_search" if make is cg.BFS else "verify_paths"
+    verify, others, found = getattr(module, name), [], []
+
+    def meanwhile(*args, **given):
+        others.append(threading.Thread(target=lambda: found.append(plan.run(1999))))
+        others[0].start()
+        others[0].join(timeout=0.5)  # when it has long ended, if it need not wait
+        verify(*args, **given)
+
+    plan.run(0, verify=True)
+    monkeypatch.setattr(module, name, meanwhile)
+    # Room for what checks take beside the weights once more, but not for another result.
+    room = 0 if make is cg.BFS else 4 * graph.m
+    monkeypatch.setenv(LIMIT, str(used_bytes() + room + 18 * graph.n))
+    first = plan.run(0, verify=True)
+    others[0].join()
+    monkeypatch.delenv(LIMIT)
+    monkeypatch.setattr(module, name, verify)
+    for source, result in ((0, first), (1999, found[0])):
+        np.testing.assert_array_equal(result.distances, make(graph).run(source).distances)
 
 
 def test_threads_share_a_plan(any_device):

@@ -133,3 +133,14 @@ def test_distances_can_stay_on_the_device(make, device):
     first.stats._findings.detach()
     with pytest.raises(InvalidArgumentError, match="have left the device"):
         _ = first.distances_device
+
+
+def test_memory_that_another_size_left_serves_one_array_not_the_next(arrays):
+    """The next array of a size is no ordinary one, whoever's memory the first of it was given."""
+    larger = COUNT + COUNT // 2
+    arrays.empty(larger, np.int32)
+    place = address(arrays.empty(larger, np.int32))
+    gc.collect()
+    first, second = (arrays.empty(COUNT, np.int32) for _ in range(2))
+    assert address(first) == place
+    assert second.base is not None

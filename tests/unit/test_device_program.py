@@ -35,6 +35,18 @@ def add_one(device, built):
     return values.read().tolist()
 
 
+def test_what_equal_devices_share_is_launched_on_the_queue_of_each(any_device):
+    beside = any_device.beside()
+    programs = [program.build(one, ADD, label="add.cl") for one in (any_device, beside)]
+    assert len({one._built for one in programs}) == 1
+    for one, built in zip((any_device, beside), programs, strict=True):
+        kernel, values = built.kernel("add"), Memory(one).upload("values", np.zeros(8, np.uint32))
+        assert kernel.device is one
+        event = kernel.launch(8, 4, values, np.uint32(1))
+        assert event.command_queue == one.queue
+        wait(event)
+
+
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
     """An empty program cache on disk, and none in memory."""

@@ -136,7 +136,7 @@ class CopiedRows:
             slot_words=SLOT_WORDS,
             stage_fields=stage_fields(QUEUE_PAYLOAD),
         )
-        kernel = program.kernel(name, self.device)
+        kernel = program.kernel(name)
         return kernel, config.groups or resident_groups(self.device, kernel, config.group_size)
 
     def _launch(self, name: str, *args: Argument) -> cl.Event:

@@ -115,10 +115,10 @@ def likely_among(
     out_edges.clear()
     program = _program(device, in_indptr, kept, "part")
     sizes, m = _sizes(device), np.uint64(in_indices.count)
-    program.kernel("bfs_in_neighbours", device).launch(*sizes, in_indices, m, out_edges)
+    program.kernel("bfs_in_neighbours").launch(*sizes, in_indices, m, out_edges)
     numbers = (np.uint32(count), np.uint32(LOOKED_AT))
     arrays = (out_edges, np.uint32(first), in_indptr, in_indices)
-    wait(program.kernel("bfs_likely", device).launch(*sizes, *arrays, *numbers, likely))
+    wait(program.kernel("bfs_likely").launch(*sizes, *arrays, *numbers, likely))
     return likely
 
 
@@ -155,7 +155,7 @@ def likely_in_place(
     program = _program(device, indptr, kept, "packed", addressed=addressed)
     numbers = (np.uint32(n), np.uint32(LOOKED_AT))
     arrays = (indptr, indptr, indices)
-    wait(program.kernel("bfs_likely", device).launch(*_sizes(device), *arrays, *numbers, likely))
+    wait(program.kernel("bfs_likely").launch(*_sizes(device), *arrays, *numbers, likely))
     return likely
 
 

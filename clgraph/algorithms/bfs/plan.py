@@ -300,18 +300,17 @@ class BFS(SearchPlan):
                 shares = table["level_shares"].read(rows)
             found = HopFindings(self.graph, buffers, outcome.depth)
             found.read_into(out)
-            packed = self._searched.packed(self.device) if verify else None
-        total_ms = 1e3 * (time.perf_counter() - began)
-        if packed is not None:
-            verify_search(
-                self.device,
-                packed,
-                buffers.distances,
-                buffers.predecessors,
-                source=source,
-                limit=int(limit),
-                unreached=UNREACHED,
-            )
+            total_ms = 1e3 * (time.perf_counter() - began)
+            if verify:  # before another search can want these buffers
+                verify_search(
+                    self.device,
+                    self._searched.packed(self.device),
+                    buffers.distances,
+                    buffers.predecessors,
+                    source=source,
+                    limit=int(limit),
+                    unreached=UNREACHED,
+                )
         stats = BFSStats(found, outcome, total_ms, self.config, counted, shares)
         stats.ran_on(self.device, outcome.groups)
         return BFSResult(found, outcome, stats, source)

@@ -100,6 +100,7 @@ class ConnectedComponents(Plan):
     ) -> None:
         self._searched = Searched(graph, device)
         self.config: dict[str, Any] = {}
+        self._built_for: tuple[dict[str, Any], int] | None = None
         self._rows: tuple[Any, ...] = ()
         with self._searched.still():
             super().__init__(self._searched.now(), self._searched.device)
@@ -122,8 +123,12 @@ class ConnectedComponents(Plan):
             "hubs": hubs,
             "tile": 0 if blocks or hubs else tile_of(rows, self.device),
         }
-        if config != self.config:
+        built_for = config, config["tile"] and rows.n  # tiles are of so many vertices
+        if built_for != self._built_for:
+            # An exception may come before there are other kernels than those before.
+            self._built_for = None
             self._build(config, "blocks" if blocks else "csr")
+            self._built_for = built_for
         if rows.n:
             self._allocate(progress)
         self._searched.now_seen()
@@ -211,7 +216,7 @@ class ConnectedComponents(Plan):
         if self._tiles is None:
             self._enqueue(log)
         else:
-            self._tiles.run(log, self._rows, self._parent, labels)
+            self._tiles.run(log, self._rows, self._parent, labels, self._stamp)
         self._numbering.run(log, self._parent, labels)
         return self._numbering.count()
 

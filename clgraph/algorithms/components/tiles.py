@@ -110,20 +110,24 @@ class Tiles:
         rows: tuple[Allocation, Allocation, np.uint32],
         parent: Allocation,
         outside: Allocation,
+        stamp: object,
     ) -> None:
-        """Enqueue everything for `rows`, and more is to follow; `outside` [n] is written over."""
+        """Enqueue everything for `rows`, and more is to follow; `outside` [n] is written over.
+
+        The `stamp` is of `rows` and `parent`, as `Kernel.launch_bound` has it.
+        """
         n, graph = rows[-1], (*rows, self._both_ways)
-        self._launch(log, "tiles", *graph, parent, outside, self._counts, given=(5,))
-        self._launch(log, "borders", *graph, parent, outside, self._counts, given=(5,))
-        self._launch(log, "settle", n, parent)
+        of_all = (*graph, parent, outside, self._counts)
+        self._launch(log, "tiles", *of_all, bound=((5,), stamp))
+        self._launch(log, "borders", *of_all, bound=((5,), stamp))
+        self._launch(log, "settle", n, parent, bound=((), stamp))
 
     def _launch(
         self,
         log: SweepLog,
         name: str,
         *args: Allocation | np.generic,
-        given: tuple[int, ...] = (),
+        bound: tuple[tuple[int, ...], object] | None = None,
     ) -> None:
-        """Launch a kernel; the arguments in the places `given` are others in every run."""
         size = self._groups * self._size
-        log.launch(self._kernels[name], size, self._size, args, (given, self), followed=True)
+        log.launch(self._kernels[name], size, self._size, args, bound, followed=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from clgraph.algorithms.multi_search.config import ResolvedSearch
     from clgraph.algorithms.multi_search.state import State
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
@@ -178,7 +179,6 @@ class MultiSearch(FollowingPlan):
         """Build the kernel, and take memory for the rows that there are now."""
         n = max(self.graph.n, 1)
         self._capacity = n if self._most_queued is None else self._most_queued
-        built_for = getattr(self, "config", None)
         self.config = resolve_search(
             self._wanted, self.device.traits, self.graph, keep_levels=self._declared.keeps_levels
         )
@@ -188,8 +188,11 @@ class MultiSearch(FollowingPlan):
                 "again needs a frontier and keeps no levels; leave keep_levels, back and "
                 "method='all-edges' out."
             )
-        if self.config != built_for:
+        if self.config != getattr(self, "_built_for", None):
+            # An exception may come before there is another kernel than the one before.
+            self._built_for: ResolvedSearch | None = None
             self._compile()
+            self._built_for = self.config
         with self._counted():
             self._upload(progress)
 

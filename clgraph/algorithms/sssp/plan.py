@@ -86,6 +86,7 @@ class SSSP(SearchPlan):
     """
 
     config: ResolvedPaths
+    _asked_set_point: float | None = None
 
     @asking
     def __init__(
@@ -122,7 +123,7 @@ class SSSP(SearchPlan):
         parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         self._ready(
             table,
-            (decided, keys),
+            (decided, keys, parallel),
             level_capacity=level_capacity(self.graph, decided),
             dtype=self._weights.dtype,
             file="sssp/sssp.cl",
@@ -140,6 +141,8 @@ class SSSP(SearchPlan):
         self._tuned: Tuning | None = None
         if self.config.method.name == "self-tuning" and self.graph.n:
             self._tuned = Tuning(table["set_point"], self.graph, self.config, self.device)
+            if self._asked_set_point is not None:  # which is of the plan, not of its rows
+                self._tuned.set_point = self._asked_set_point
         self._in_place = in_place(self.config, self._weights)
 
     def _weighed(self) -> Weights:
@@ -232,28 +235,28 @@ class SSSP(SearchPlan):
             rows = control.rows if control else None
             found = TunedFindings(*kept, rows) if tuned else PathFindings(*kept)
             found.read_into(out)
+            total_ms = 1e3 * (time.perf_counter() - began)
+            # Before another search can want these buffers.
             beyond = bool(outcome.status_flags & FLAG_BEYOND)
             packed: Any = graph
             if (beyond or verify) and isinstance(packed, BlockRows):
                 packed = self._searched.as_graph()
                 weights = Weights(packed)
-            there = resident(packed, self.device) if verify else None
-        total_ms = 1e3 * (time.perf_counter() - began)
-        # A limit above what the type holds does not say what is beyond it from what is near.
-        if beyond and (max_distance is None or max_distance >= self.unreached):
-            check_overflow(packed, weights, found.is_reached, wish.target)
-        if self.with_predecessors and weights.negative and weights.real:
-            check_rooted(found.is_reached, found.predecessors)
-        if there is not None:
-            verify_paths(
-                self.device,
-                there,
-                weights,
-                buffers.distances,
-                buffers.predecessors,
-                sources=np.array(wish.sources, np.uint32),
-                limit=wish.reach(found, weights),
-            )
+            # A limit above what the type holds does not say what is beyond it from what is near.
+            if beyond and (max_distance is None or max_distance >= self.unreached):
+                check_overflow(packed, weights, found.is_reached, wish.target)
+            if self.with_predecessors and weights.negative and weights.real:
+                check_rooted(found.is_reached, found.predecessors)
+            if verify:
+                verify_paths(
+                    self.device,
+                    resident(packed, self.device),
+                    weights,
+                    buffers.distances,
+                    buffers.predecessors,
+                    sources=np.array(wish.sources, np.uint32),
+                    limit=wish.reach(found, weights),
+                )
         stats: PathStats
         if isinstance(found, TunedFindings):
             control_ms = 1e3 * control.seconds if control else None
@@ -288,6 +291,7 @@ class SSSP(SearchPlan):
     @set_point.setter
     def set_point(self, value: float) -> None:
         self._tuning.set_point = value
+        self._asked_set_point = self._tuning.set_point
 
     def _several(self, sources: tuple[int, ...]) -> dict[str, Any]:
         """Copy sources to the device; gives the argument that says how many there are."""

@@ -89,7 +89,7 @@ class Numbering:
             device, "bfs/copies/renumber.cl", wide_offsets=dtype.itemsize == 8, group_size=size
         )
         wait(
-            program.kernel("bfs_renumber", device).launch(
+            program.kernel("bfs_renumber").launch(
                 *(device.traits.compute_units * GROUPS_PER_UNIT * size, size),
                 *(rows.indptr, rows.indices, memory.upload("order", self.order)),
                 *(memory.upload("numbers", self.numbers), indptr, np.uint32(graph.n), indices),

@@ -178,7 +178,7 @@ class Part:
             stage_fields=stage_fields(QUEUE_PAYLOAD),
             **terms,
         )
-        kernel = program.kernel(name, self.device)
+        kernel = program.kernel(name)
         groups = resident_groups(self.device, kernel, config.group_size)
         if not groups:
             raise InvalidArgumentError(

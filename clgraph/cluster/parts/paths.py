@@ -82,7 +82,7 @@ class PathPart:
         )
         self._kernels = {}
         for name in KERNELS:
-            kernel = program.kernel(f"sssp_parts_{name}", device)
+            kernel = program.kernel(f"sssp_parts_{name}")
             groups = config.groups or resident_groups(device, kernel, config.group_size)
             self._kernels[name] = (kernel, groups)
         own = (np.uint32(owned.first // bits), np.uint32(-(-owned.count // bits)))

@@ -145,14 +145,16 @@ class HostArrays:
             block = self._lent.pop(self._ended.popleft(), None)
             if block is not None:
                 self._free.append(block)
+        wanted = -(-size_bytes // LEAST_BYTES) * LEAST_BYTES
+        # Noted whether there is room or not: what another size left serves one array, not the next.
+        is_first = wanted not in self._asked
+        self._asked.add(wanted)
         fitting = [block for block in self._free if size_bytes <= len(block) <= SLACK * size_bytes]
         if fitting:
             block = min(reversed(fitting), key=len)  # what was used last may be in a cache
             self._free = [other for other in self._free if other is not block]
             return block
-        wanted = -(-size_bytes // LEAST_BYTES) * LEAST_BYTES
-        if wanted not in self._asked:
-            self._asked.add(wanted)
+        if is_first:
             return None
         # Room that arrays of other sizes left is given up before this one goes without.
         while self._free and self.kept_bytes + wanted > MOST_BYTES:

@@ -81,7 +81,7 @@ class PostedMirror(Mirror):
         super().__init__(device, source, first, count, beyond=1)
         size = device.traits.group_of(GROUP_SIZE)
         program = load(device, "primitives/post.cl", group_size=size)
-        self._kernel = program.kernel("post_words", device)  # on the queue that is looked at
+        self._kernel = program.kernel("post_words")
         self._box = self._pinned.array.data
         # How many posts there were, by what the device says and by what was asked for.
         self._posts = Memory(device).upload("posts", np.zeros(1, np.uint32))

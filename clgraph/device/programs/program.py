@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import logging
@@ -84,15 +85,21 @@ class Program:
         if device.traits.graphics_ip is not None:
             self._uses = amd.parse_binary(cached.binary)
 
-    def kernel(self, name: str, device: Device | None = None) -> Kernel:
-        """Give an entry point.
+    def on(self, device: Device) -> Program:
+        """Give the same for an equal device, whose queue may be another: see `Device.beside`."""
+        if device is self.device:
+            return self
+        same = copy.copy(self)
+        same.device = device
+        return same
+
+    def kernel(self, name: str) -> Kernel:
+        """Give an entry point, which is launched on the queue of the program's device.
 
         Parameters
         ----------
         name : str
             What the source calls it.
-        device : Device, optional
-            Whose queue launches go to: the program's own, or another from `Device.beside`.
 
         Returns
         -------
@@ -105,18 +112,17 @@ class Program:
         KernelBuildError
             If the program has no such kernel.
         """
-        where = device or self.device
         try:
-            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(self.device, self._built.int_ptr, name, self._uses.get(name))
         except NativeError as error:
             if not self._build_anew(name):
                 raise KernelBuildError(
                     f"{self.label} has no kernel {name!r} on {self.device.name}: {error}"
                 ) from error
-            kernel = Kernel(where, self._built.int_ptr, name, self._uses.get(name))
+            kernel = Kernel(self.device, self._built.int_ptr, name, self._uses.get(name))
         kernel.program = self
         if self.checked is not None:
-            kernel.checks = checks.Checks(device or self.device, name, self.checked, self.source)
+            kernel.checks = checks.Checks(self.device, name, self.checked, self.source)
         return kernel
 
     def _build_anew(self, name: str) -> bool:
@@ -170,7 +176,8 @@ def load(
     Returns
     -------
     Program
-        The same object for the same device and rendered source.
+        The same object for the same device and rendered source; for an equal one, with a queue of
+        its own, what launches there.
 
     Raises
     ------
@@ -206,7 +213,7 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
     Returns
     -------
     Program
-        The same object for the same device, source and options.
+        The same object for the same device, source and options, as of `load`.
 
     Raises
     ------
@@ -233,7 +240,7 @@ def build(device: Device, source: str, *, label: str, more: tuple[str, ...] = ()
             program = _obtain(device, text, label, options)
             program.source, program.checked = source, rewritten
             _programs[place] = program
-    return program
+    return program.on(device)
 
 
 def _check_wide_atomics(device: Device, source: str, label: str) -> None:

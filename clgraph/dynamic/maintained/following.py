@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -74,7 +74,11 @@ class Follower(StaysHere):
         How often values were brought up to date, and found anew.
     last_ms : float
         Host wall clock of the last time of either.
+    by_place : bool
+        Whether what is known is by edges' places in the pool, so that it is not once these change.
     """
+
+    by_place: ClassVar[bool] = False
 
     def __init__(self, graph: DynamicGraph, *, verify: bool = False) -> None:
         self.graph = graph

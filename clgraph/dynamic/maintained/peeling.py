@@ -71,6 +71,8 @@ class EdgeSupports(Follower):
     ([1, 1, 1, 1, 1, 1, 2, 1, 1, 2], 1)
     """
 
+    by_place = True
+
     def __init__(
         self,
         graph: DynamicGraph,

@@ -91,6 +91,8 @@ class TrussNumbers(Follower):
     ([3, 3, 3, 3, 3, 3, 3, 3, 3, 3], 1)
     """
 
+    by_place = True
+
     def __init__(
         self,
         graph: DynamicGraph,

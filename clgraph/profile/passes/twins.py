@@ -72,7 +72,7 @@ def _built(kernel: Kernel, mask: Mask, source: Instrumented) -> Kernel:
     assert program is not None  # noqa: S101 - looked at by `Counting.launch`
 
     def built(text: str, *more: str) -> Kernel:
-        return build(device, text, label=program.label, more=more).kernel(kernel.name, device)
+        return build(device, text, label=program.label, more=more).kernel(kernel.name)
 
     if source.flavour == "trace" and mask & TRACED and device.platform == POCL_PLATFORM:
         # PoCL 3 spoils its own memory optimising texts with many traces, and dies some time later.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -128,8 +129,10 @@ class Counting:
         self._device = device
         self._lanes = lanes
         self._twins = Twins(mask, flavour)
-        # By queue, grown where a launch needs more: each is read before the next is written to.
+        # By queue, grown where a launch needs more: each is read before the next is written to, so
+        # that one thread launches at a time.
         self._tables: dict[int, Allocation] = {}
+        self._launching = threading.Lock()
         self.left_plain: dict[Place, str] = {}
         self.run_stepped: dict[Place, str] = {}
         self._stepping: set[Place] = set()
@@ -141,6 +144,12 @@ class Counting:
         """Launch what stands for it, and read its counters."""
         if self._is_foreign(kernel):
             return kernel.launch(global_size, group_size, *args, observed=False)
+        with self._launching:
+            return self._launch(kernel, global_size, group_size, args)
+
+    def _launch(
+        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
+    ) -> cl.Event:
         twin = self._twins.of(kernel)
         dynamic = sum(arg.size for arg in args if isinstance(arg, cl.LocalMemory))
         groups = global_size // group_size

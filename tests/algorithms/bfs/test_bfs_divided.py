@@ -6,6 +6,8 @@ What they send each other (bfs-merrill 20, 21) is in tests/cluster/test_exchange
 
 import gc
 import json
+import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -19,12 +21,14 @@ from searches import (
     MIXED_ONE_WAY_SOURCES,
     MIXED_SOURCES,
     check_search,
+    expected_distances,
 )
 
 import clgraph as cg
 from clgraph.cluster import DividedBFS
 from clgraph.cluster.parts.partition import Ownership
 from clgraph.cluster.parts.share import rows_of
+from clgraph.device import Allocation
 from clgraph.engine.strategies.balance import BALANCERS
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
@@ -178,6 +182,38 @@ def test_results_outlive_the_next_search_and_the_plan(device):
     del result, results
     gc.collect()
     assert device.ledger.used_bytes == before
+
+
+def test_what_a_process_owns_is_known_after_the_next_search(pocl):
+    plan = DividedBFS(MIXED, same(pocl, 2), predecessors=True)
+    results = [plan.run(source) for source in MIXED_SOURCES[:2]]
+    for result in (results[0], pickle.loads(pickle.dumps(results[1]))):  # noqa: S301 - our own
+        np.testing.assert_array_equal(result.vertices, np.arange(MIXED.n))
+        np.testing.assert_array_equal(result.own_distances, result.distances)
+        np.testing.assert_array_equal(result.own_predecessors, result.predecessors)
+
+
+def test_a_search_does_not_overtake_who_reads_the_result_before(pocl, monkeypatch):
+    """Parts are read one after the other, and another thread wants their memory in between."""
+    plan = DividedBFS(MIXED, same(pocl, 2))
+    source, other = MIXED_SOURCES[:2]
+    result, read, threads, reads = plan.run(source), Allocation.read, [], []
+
+    def meanwhile(self, *of, **how):
+        if threading.current_thread() is threading.main_thread():
+            reads.append(self)
+            if len(reads) == 2:
+                threads.append(threading.Thread(target=lambda: plan.run(other)))
+                threads[0].start()
+                threads[0].join(timeout=0.5)  # when it has long ended, if it need not wait
+        return read(self, *of, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Allocation, "read", meanwhile)
+        found = result.distances
+    threads[0].join()
+    np.testing.assert_array_equal(found, expected_distances(MIXED, source))
+    check_search(MIXED, source, result)
 
 
 INTERRUPTED = """

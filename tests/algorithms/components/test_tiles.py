@@ -66,8 +66,8 @@ def test_what_lies_within_a_tile_is_joined_within_it(device, monkeypatch):
     within = plan._tiles
     launch, seen = within._launch, {}
 
-    def looked(log, name, *args, given=()):
-        launch(log, name, *args, given=given)
+    def looked(log, name, *args, **how):
+        launch(log, name, *args, **how)
         seen[name] = plan._parent.read()
 
     monkeypatch.setattr(within, "_launch", looked)

@@ -14,14 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 ANSWERING = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
 # What Python 3.12 does without a call, as at the end of a generator that is closed.
 INTRINSIC = "CALL_INTRINSIC"
-# NumPy itself is not guarded between setting how it handles errors and noting how that was: no
-# ``with np.errstate()`` of anybody is.
-UNGUARDED = {np.errstate.__enter__.__code__, np.errstate.__exit__.__code__}
 
 
 class SwallowedError(AssertionError):
@@ -95,8 +90,6 @@ class _Watch:
         self._opcodes = opcodes
 
     def __call__(self, frame, *_):
-        if frame.f_code in UNGUARDED:
-            return None
         before, code = None, _Code.of(frame.f_code)
 
         def follow(frame, event, _):

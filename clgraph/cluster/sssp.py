@@ -11,6 +11,7 @@ import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.sssp.weights import Weights
+from clgraph.apart import apart
 from clgraph.cluster.bfs import communicator
 from clgraph.cluster.bins import bins_exchanged
 from clgraph.cluster.config import PartitionPlan
@@ -205,8 +206,11 @@ class SSSP(StaysHere):
         most = weights.keys.none - 1
         if not weights.real:
             return min(int(length) + int(self.delta), most)
-        with np.errstate(over="ignore"):
-            return min(max(weights.key(length + self.delta), key), most)
+        return apart(
+            np.errstate(over="ignore")(
+                lambda: min(max(weights.key(length + self.delta), key), most)
+            )
+        )
 
 
 def _weights(share: Share) -> Weights:
@@ -247,8 +251,9 @@ def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Pro
     at_sources = own[partition.owned(sources, rank)]
     at_targets = yield from asked_of_owners(share, targets, own)
     reached = at_sources != weights.unreached
-    with np.errstate(over="ignore"):
-        tight = reached & (at_sources + weights.values == at_targets)
+    tight = apart(
+        np.errstate(over="ignore")(lambda: reached & (at_sources + weights.values == at_targets))
+    )
     strict = at_sources[tight] < at_targets[tight]
     owners = partition.owner(targets[tight])
     triples = np.stack([targets[tight], sources[tight], strict], axis=1)

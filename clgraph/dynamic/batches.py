@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.device import Allocation
 from clgraph.dynamic.parts import Batch, Steps
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
@@ -228,8 +229,8 @@ def _field_values(values: Any, name: str, dtype: np.dtype[Any], count: int) -> A
     fits = array.shape == (count,) and array.dtype.kind in "iufb"
     if fits and not np.can_cast(array.dtype, dtype, "same_kind"):
         # Whole numbers, and others of another kind, if nothing of them gets lost.
-        with np.errstate(invalid="ignore"):
-            fits = bool((array.astype(dtype).astype(array.dtype) == array).all())
+        kept = apart(np.errstate(invalid="ignore")(lambda: array.astype(dtype).astype(array.dtype)))
+        fits = bool((kept == array).all())
     if not fits:
         raise InvalidArgumentError(
             f"{name!r} needs {dtype} for each of {count} edges; got {array.dtype} of shape "

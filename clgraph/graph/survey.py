@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from clgraph.apart import apart
 from clgraph.graph.csr import Array
 from clgraph.graph.sharing import FEW_THREADS, share_out, threads_for
 
@@ -161,12 +162,18 @@ class _Part:
         if cost is not None:
             word *= cost
             squares *= cost
-        with np.errstate(over="ignore"):
-            np.cumsum(word, out=sums[1:])
-            one = np.diff(sums[bounds])
-            np.cumsum(squares, out=sums[1:])
-            other = np.diff(sums[bounds])
-            self.balance += int((rows * (rows * one - other)).sum(dtype=np.uint64))
+        self.balance += apart(
+            np.errstate(over="ignore")(_balance), rows, word, squares, sums, bounds
+        )
+
+
+def _balance(rows: Words, word: Words, squares: Words, sums: Words, bounds: Array) -> int:
+    """Add up rows times what is asked of the words in them, modulo 2**64."""
+    np.cumsum(word, out=sums[1:])
+    one = np.diff(sums[bounds])
+    np.cumsum(squares, out=sums[1:])
+    other = np.diff(sums[bounds])
+    return int((rows * (rows * one - other)).sum(dtype=np.uint64))
 
 
 def _scramble(numbers: Array, keys: Words, words: Words, room: Words) -> None:

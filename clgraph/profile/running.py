@@ -130,6 +130,7 @@ def profile(
                     if name in TAKEN_TWICE:
                         found[name].start_again()
                         call()
+                found[name].finish()
         card = sampled(call, where, window_s=CARD_S) if "card" in chosen else None
     finally:
         for counting in found.values():

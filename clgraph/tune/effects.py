@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from clgraph.apart import apart
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,7 +60,7 @@ class Effects:
         costs = np.array([one.log_cost - means[one.seen] for one in observations])
         rows, costs = rows * weights[:, None], costs * weights
         square = rows.T @ rows + RIDGE * np.eye(len(pairs))
-        self._effects = np.linalg.solve(square, rows.T @ costs)
+        self._effects = apart(np.linalg.solve, square, rows.T @ costs)
 
     def _row(self, values: Values) -> list[float]:
         row = [0.0] * len(self._columns)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.energy import per_run
 from clgraph.errors import ClgraphError
 from clgraph.seeded import seeded
@@ -166,7 +167,7 @@ class Bench:
         known = self._answers.setdefault(source, answer)
         real = answer.dtype.kind == "f"
         same = (
-            np.allclose(answer, known, rtol=REAL_TOLERANCE)
+            apart(np.allclose, answer, known, rtol=REAL_TOLERANCE)
             if real
             else np.array_equal(answer, known)
         )

@@ -219,22 +219,6 @@ def test_the_first_call_of_a_process_is_followed_by_opcodes():
     assert int(told.stdout) > 0
 
 
-@pytest.mark.parametrize("opcodes", [False, True], ids=["lines", "opcodes"])
-def test_what_numpy_ignores_is_forgotten_wherever_ctrl_c_comes(opcodes):
-    """Where NumPy's own statement would leave it for good, nobody comes."""
-    before = np.geterr()
-
-    def call():
-        with np.errstate(over="ignore"):
-            return np.float32(1e30) * np.float32(1e30)
-
-    tried = places(call, opcodes=opcodes)
-    assert tried
-    for place in tried:
-        assert interrupt(call, place, opcodes=opcodes)
-        assert np.geterr() == before, place
-
-
 def test_each_place_is_reached_and_no_other_code_is_followed():
     """Each turn of what is called in loops, by recursion, and of generators that go on."""
     followed = []

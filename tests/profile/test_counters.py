@@ -19,10 +19,11 @@ from clgraph.profile.instrument import (
     words_beside,
 )
 from clgraph.profile.passes import layout
+from clgraph.profile.passes.counted import MOST_PARTS, Counted
 from clgraph.profile.passes.counters import Chain, Totals, decoded_counters
 from clgraph.profile.passes.residency import Residency
 from clgraph.profile.passes.traces import decoded_trace
-from clgraph.profile.passes.watching import MOST_PARTS, Counted, Counting
+from clgraph.profile.passes.watching import Counting
 
 
 @pytest.mark.parametrize("pattern", patterns.PATTERNS, ids=lambda pattern: pattern.name)

@@ -16,7 +16,7 @@ from clgraph.device.programs.program import build
 from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
 from clgraph.profile.instrument import HEADER, Mask, instrumented
-from clgraph.profile.passes import twins, watching
+from clgraph.profile.passes import counted, twins, watching
 from clgraph.profile.passes.layout import Layout
 from clgraph.profile.passes.residency import Residency
 from clgraph.profile.passes.timeline import Timeline
@@ -151,9 +151,11 @@ def test_a_launch_that_does_not_end_is_given_up_with_a_sentence(pocl, monkeypatc
     counting = Counting(Mask.TIME)
     with observed_by(counting):
         kernel.launch(1, 1, out, np.uint32(1))  # builds what is then launched
+        counting.finish()
         monkeypatch.setattr(watching, "ANSWER_S", 0.05)
+        kernel.launch(1, 1, out, np.uint32(500_000_000))
         with pytest.raises(KernelTimeoutError, match=r"spin on .* not ended within 0.05 s"):
-            kernel.launch(1, 1, out, np.uint32(500_000_000))
+            counting.finish()
     pocl.queue.finish()
     counting.release()
 
@@ -250,9 +252,10 @@ def test_records_are_read_after_the_run(plan, monkeypatch):
     before = len(read)
     assert found.residency is found.residency
     assert len(read) == before
-    monkeypatch.setattr(watching, "MOST_RECORDS", 0)
+    monkeypatch.setattr(counted, "MOST_RECORDS", 0)
     with observed_by(counting):
         plan.run(0)
+    counting.finish()
     assert len(read) > before
     counting.release()
 

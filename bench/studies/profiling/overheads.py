@@ -1,8 +1,7 @@
 """What the pass TIME costs: kernels as they are, and those that note when they ran, by turns.
 
 ``python -m bench.studies.profiling.overheads --device nvidia --output record.json --seconds 60``
-runs plans of `bench.studies.profiling.crossed`. Launches of a pass are waited for one by one, which
-takes its own time; so plain launches that are waited for are taken by turns as well.
+runs plans of `bench.studies.profiling.crossed`, every run after one of its own kind.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from clgraph import device as find_device
-from clgraph.device import wait
 from clgraph.device.observing import observed_by
 from clgraph.profile.instrument import Mask
 from clgraph.profile.passes.timeline import Timeline
@@ -28,38 +26,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from clgraph import Device
-    from clgraph.device import Kernel
-    from clgraph.device.lazy import cl
-    from clgraph.device.programs.kernel import Argument
 
 __all__ = ["by_turns", "main", "summary"]
 
 ON = GRAPHS[:3]
 
 
-class _Alone(Timeline):
-    """Watches launches that are waited for one by one, as those of a pass are."""
-
-    def launch(
-        self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
-    ) -> cl.Event:
-        event = super().launch(kernel, global_size, group_size, args)
-        wait(event)
-        return event
-
-
 def by_turns(call: Callable[[], Any], device: Device, rounds: int) -> dict[str, Any]:
-    """Time kernels as they are, waited for one by one, and with the pass TIME.
+    """Time kernels as they are, and with the pass TIME.
 
     Returns
     -------
     dict
-        Seconds of all kernels of each run as ``plain_s``, ``alone_s`` and ``time_s``, the first run
-        of the pass, whose programs are new, as ``first_s``, and ``reasons`` of what was not
-        launched as it is.
+        Seconds of all kernels of each run as ``plain_s`` and ``time_s``, the first run of the pass,
+        whose programs are new, as ``first_s``, and ``reasons`` of what was not launched as it is.
     """
 
-    def timed(watching: Timeline) -> float:
+    def plain() -> float:
+        watching = Timeline(device)
         with observed_by(watching):
             call()
         return sum(one.end - one.start for one in watching.launches()) * 1e-9
@@ -74,14 +58,12 @@ def by_turns(call: Callable[[], Any], device: Device, rounds: int) -> dict[str, 
         return (spent - before) * 1e-9
 
     try:
-        timed(Timeline(device))
+        plain()
         found: dict[str, Any] = {"first_s": instrumented()}
-        kinds = (lambda: timed(Timeline(device)), lambda: timed(_Alone(device)), instrumented)
-        turns = [[again(run) for run in kinds] for _ in range(rounds)]
+        turns = [(again(plain), again(instrumented)) for _ in range(rounds)]
     finally:
         counting.release()
-    for name, times in zip(("plain_s", "alone_s", "time_s"), zip(*turns, strict=True), strict=True):
-        found[name] = list(times)
+    found["plain_s"], found["time_s"] = (list(times) for times in zip(*turns, strict=True))
     found["reasons"] = [*counting.run_stepped.values(), *counting.left_plain.values()]
     return found
 
@@ -92,9 +74,9 @@ def again(run: Callable[[], float]) -> float:
     return run()
 
 
-def overhead(row: dict[str, Any], over: str = "plain_s") -> float:
+def overhead(row: dict[str, Any]) -> float:
     """Give how much longer the pass took, median of the turns."""
-    pairs = zip(row["time_s"], row[over], strict=True)
+    pairs = zip(row["time_s"], row["plain_s"], strict=True)
     return float(statistics.median(timed / plain for timed, plain in pairs)) - 1.0
 
 
@@ -108,17 +90,15 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
     rows = launched(rows)
     lines = [
         f"{row['graph']:8} {row['plan']:22} {statistics.median(row['plain_s']) * 1e6:9.1f} us, "
-        f"TIME {overhead(row):+7.1%}, over launches alone {overhead(row, 'alone_s'):+7.1%}, "
+        f"TIME {overhead(row):+7.1%}, "
         f"first {row['first_s'] / statistics.median(row['plain_s']) - 1.0:+7.1%}"
         f"{' ' + row['reasons'][0][:70] if row['reasons'] else ''}"
         for row in rows
     ]
     if rows:
         each = [overhead(row) for row in rows]
-        alone = [overhead(row, "alone_s") for row in rows]
         lines.append(
-            f"{len(rows)} cases: median {statistics.median(each):.1%}, largest {max(each):.1%}; "
-            f"over launches alone {statistics.median(alone):.1%}, {max(alone):.1%}"
+            f"{len(rows)} cases: median {statistics.median(each):.1%}, largest {max(each):.1%}"
         )
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@ from clgraph.algorithms.centrality.sums import edge_sums, simple, vertex_sums
 from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_shares
+from clgraph.apart import apart
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
@@ -220,7 +221,10 @@ def _vertex_scale(
     if sources is not None and chosen.size != graph.n:
         seen[:] = chosen.size
         seen -= np.bincount(chosen, minlength=graph.n)
-    with np.errstate(divide="ignore"):
-        scale = 1 / (seen * (others - 1)) if normalized else others / (seen * ordered)
+    scale = apart(
+        np.errstate(divide="ignore")(
+            lambda: 1 / (seen * (others - 1)) if normalized else others / (seen * ordered)
+        )
+    )
     scale[np.isinf(scale)] = math.nan
     return scale

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -228,8 +229,8 @@ class _Parser:
             return Node("constant", (), value, TRUTH)
         rounded = math.inf
         if isinstance(value, int | float):
-            with contextlib.suppress(OverflowError), np.errstate(over="ignore"):
-                rounded = float(np.float32(value))
+            with contextlib.suppress(OverflowError):
+                rounded = apart(np.errstate(over="ignore")(lambda: float(np.float32(value))))
         if math.isfinite(rounded):
             return Node("constant", (), rounded, NUMBER)
         raise self.refuse(f"the constant {value!r} is no finite number of 32 bits")

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.device import load, wait
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.chunk import Chunk
@@ -80,9 +83,12 @@ def verdicts(
         return _joined(node.op, parts)
     if tolerance and node.op in ("eq", "ne"):
         return nothing, nothing
-    with np.errstate(all="ignore"):
-        a, b = (_range(arg, variables, tuples) for arg in node.args)
+    a, b = apart(np.errstate(all="ignore")(_ranges), node.args, variables, tuples)
     return _compared(node.op, a, b)
+
+
+def _ranges(nodes: Sequence[Node], variables: Ranges, tuples: NDArray[np.uint32]) -> list[Ranges]:
+    return [_range(node, variables, tuples) for node in nodes]
 
 
 def _joined(
@@ -108,8 +114,8 @@ def _compared(op: str, a: Ranges, b: Ranges) -> tuple[NDArray[np.bool_], NDArray
     if op == "le":
         return known & (a.high <= b.low), known & (a.low > b.high)
     same = known & (a.low == a.high) & (b.low == b.high) & (a.low == b.low)
-    apart = known & ((a.high < b.low) | (b.high < a.low))
-    return (same, apart) if op == "eq" else (apart, same)
+    different = known & ((a.high < b.low) | (b.high < a.low))
+    return (same, different) if op == "eq" else (different, same)
 
 
 def _range(node: Node, variables: Ranges, tuples: NDArray[np.uint32]) -> Ranges:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.algorithms.invariants.dictionary import batches
+from clgraph.apart import apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from clgraph.algorithms.invariants.templates import Family, Template
     from clgraph.algorithms.invariants.trace import Trace
@@ -66,8 +69,9 @@ def _still_alive(
             break
         end = min(begin + block, trace.length)
         values = [trace.values(live[0].kind, place, begin, end) for place in places]
-        with np.errstate(all="ignore"):
-            live = [
-                template for template in live if np.all(template.node.evaluate(values, tolerance))
-            ]
+        live = apart(np.errstate(all="ignore")(_holding), live, values, tolerance)
     return live
+
+
+def _holding(live: list[Template], values: list[NDArray[Any]], tolerance: int) -> list[Template]:
+    return [template for template in live if np.all(template.node.evaluate(values, tolerance))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
+from clgraph.apart import apart
 from clgraph.device import Pinned
 from clgraph.errors import InvalidArgumentError
 
@@ -305,8 +306,7 @@ def _narrowed(
     """Convert to float32, and log once for each variable if that changes a value."""
     if values.dtype == np.float32:
         return np.asarray(values)
-    with np.errstate(over="ignore"):
-        narrow = np.asarray(values, np.float32)
+    narrow = apart(np.errstate(over="ignore")(lambda: np.asarray(values, np.float32)))
     if values.dtype.itemsize > 2 and not (warned or {}).get(name):
         wide = np.asarray(values, np.float64)
         if not np.array_equal(wide, narrow, equal_nan=True):

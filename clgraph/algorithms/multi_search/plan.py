@@ -11,6 +11,7 @@ from clgraph.algorithms.multi_search.declared import KERNEL, Declared
 from clgraph.algorithms.multi_search.result import MultiSearchResult, MultiSearchStats, sample_of
 from clgraph.algorithms.multi_search.run import Batch, Scratch
 from clgraph.algorithms.multi_search.state import as_sources
+from clgraph.apart import apart
 from clgraph.device import resident_groups
 from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
@@ -23,7 +24,7 @@ from clgraph.graph.arguments import whole
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from clgraph.algorithms.multi_search.config import ResolvedSearch
     from clgraph.algorithms.multi_search.state import State
@@ -332,12 +333,9 @@ class MultiSearch(FollowingPlan):
             alone = self.run(sources[place : place + 1], arguments=arguments)
             for name in names:
                 mine, other = result[name][place], alone[name][0]
-                rounded = np.issubdtype(mine.dtype, np.floating)
-                same = mine == other
-                if rounded:
-                    same = np.isclose(mine, other, rtol=1e-4, equal_nan=True)
-                if not same.all():
-                    first = int(np.flatnonzero(~same)[0])
+                differ = np.flatnonzero(~_same(mine, other))
+                if differ.size:
+                    first = int(differ[0])
                     raise VerificationError(
                         f"{name}[{first}] of the search from vertex {sources[place]} is "
                         f"{mine[first]}, but {other[first]} when it is run by itself."
@@ -349,3 +347,11 @@ class MultiSearch(FollowingPlan):
         for place, now in self._declared.instead(arguments):
             given[place] = self._memory.upload(now.name, now.value) if now.is_array else now.value
         return given
+
+
+def _same(mine: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    """Report which elements are equal, or nearly where they are rounded."""
+    if not np.issubdtype(mine.dtype, np.floating):
+        same: NDArray[np.bool_] = mine == other
+        return same
+    return apart(lambda: np.isclose(mine, other, rtol=1e-4, equal_nan=True))

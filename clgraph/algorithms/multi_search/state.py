@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import one_of, whole
@@ -176,8 +177,7 @@ def _element(dtype: DTypeLike) -> np.dtype[Any]:
 def _holds(element: np.dtype[Any], value: Any) -> bool:
     """Report whether a type has a number, or one next to it where it is of floating point."""
     try:
-        with np.errstate(all="ignore"):
-            held = np.asarray(value).astype(element)
+        held = apart(np.errstate(all="ignore")(lambda: np.asarray(value).astype(element)))
         if held.ndim:
             return False
         if element.kind == "f":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.result import sample_of
 from clgraph.algorithms.sssp.plan import SSSP
+from clgraph.apart import apart
 from clgraph.errors import VerificationError
 from clgraph.graph.modules import module
 
@@ -94,7 +96,7 @@ def check_figures(
     """
     for place, distances, reached in sampled(graph, sources, device, weighted=weighted):
         wanted = figure(distances[reached].astype(np.float64))
-        if not np.isclose(found[place], wanted, rtol=TOLERANCE, atol=0):
+        if not math.isclose(found[place], wanted, rel_tol=TOLERANCE):
             raise VerificationError(
                 f"vertex {sources[place]} has {found[place]}, but a search by itself gives "
                 f"{wanted}."
@@ -179,10 +181,12 @@ def _dependencies(
     upper = (sparse.coo_array((ones, edges), size) + sparse.eye_array(order.size)).tocsr()
     start = np.zeros(order.size)
     start[rank[source]] = 1.0
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+
+    def through() -> Any:
         paths = linalg.spsolve_triangular(upper.T.tocsr(), start, lower=True)
-        through = paths * linalg.spsolve_triangular(upper, 1 / paths, lower=False) - 1
+        return paths * linalg.spsolve_triangular(upper, 1 / paths, lower=False) - 1
+
     shares = np.zeros(graph.n)
-    shares[order] = through
+    shares[order] = apart(np.errstate(over="ignore", divide="ignore", invalid="ignore")(through))
     shares[source] = 0.0
     return shares

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.apart import apart
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,8 +40,7 @@ def order_keys(weights: NDArray[Any]) -> NDArray[np.uint32]:
     if kind == np.float32:
         return _float_keys(weights)
     if kind == np.float64:
-        with np.errstate(over="ignore"):
-            narrow = weights.astype(np.float32)
+        narrow = apart(np.errstate(over="ignore")(lambda: weights.astype(np.float32)))
         if np.array_equal(narrow.astype(np.float64), weights):
             return _float_keys(narrow)
     elif weights.size:

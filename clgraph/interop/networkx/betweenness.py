@@ -10,6 +10,7 @@ import numpy as np
 
 from clgraph.algorithms.centrality.sums import edge_sums, reverse_places, vertex_sums
 from clgraph.algorithms.centrality.variants import load_sums, subset_sums
+from clgraph.apart import apart
 from clgraph.errors import ClgraphError, DeviceMemoryError
 from clgraph.graph.csr import row_ids
 from clgraph.interop.networkx.searching import Searches
@@ -58,8 +59,11 @@ def _scale(
     if sources is None or endpoints:
         return 1 / (k * (others - 1)) if normalized else others / (k * both)
     seen = k - np.bincount(sources, minlength=n)
-    with np.errstate(divide="ignore"):
-        scale = 1 / (seen * (others - 1)) if normalized else others / (seen * both)
+    scale = apart(
+        np.errstate(divide="ignore")(
+            lambda: 1 / (seen * (others - 1)) if normalized else others / (seen * both)
+        )
+    )
     return np.where(seen > 0, scale, math.nan)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.interop.networkx.breadth_first import known_node
 from clgraph.interop.networkx.searching import Paths, Searches, Unbounded, by_distance
 from clgraph.interop.networkx.serving import as_networkx_has_it, serves
@@ -56,8 +57,12 @@ def _tight_before(graph: NetworkxGraph, found: Paths, weight: Any) -> dict[Any, 
     known = distances != found.unreached
     arcs = np.flatnonzero(known[graph.edge_sources])
     edge_sources, edge_targets = graph.edge_sources[arcs], graph.edge_targets[arcs]
-    with np.errstate(over="ignore"):
-        tight = distances[edge_sources] + graph.weights(weight)[arcs] == distances[edge_targets]
+    lengths = graph.weights(weight)[arcs]
+    tight = apart(
+        np.errstate(over="ignore")(
+            lambda: distances[edge_sources] + lengths == distances[edge_targets]
+        )
+    )
     arcs = by_distance(distances[graph.edge_sources], arcs[tight])
     before: dict[Any, list[Any]] = {names[v]: [] for v in reached.tolist()}
     for u, v in zip(

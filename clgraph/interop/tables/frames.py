@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.multi_search.totals import Searcher, together
 from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.algorithms.scc.plan import scc
+from clgraph.apart import apart
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, NegativeCycleError
 from clgraph.graph.arguments import one_of
@@ -255,10 +256,14 @@ def _least_before(
     source: int,
 ) -> NDArray[np.int32]:
     """Least predecessor of each vertex one edge nearer to the source, along shortest paths."""
-    if graph.weights is None:
+    weights = graph.weights
+    if weights is None:
         raise NegativeCycleError("a graph without weights has no lengths")
-    with np.errstate(over="ignore", invalid="ignore"):
-        tight = known[edge_sources] & (row[edge_sources] + graph.weights == row[graph.indices])
+    tight = apart(
+        np.errstate(over="ignore", invalid="ignore")(
+            lambda: known[edge_sources] & (row[edge_sources] + weights == row[graph.indices])
+        )
+    )
     tight &= graph.indices != source
     arcs = np.flatnonzero(tight)[::-1]  # so that the least of several comes last
     ends, starts = graph.indices[arcs], edge_sources[arcs]

@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import functools
 import threading
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.device import Memory, load, resident_groups, wait
+from clgraph.device import load, resident_groups, wait
 from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.criteria import USUAL_BANKS
-from clgraph.profile.instrument import (
-    HEADER,
-    LAST_BLOCK,
-    MOST_RECORDS,
-    Mask,
-    flavour_of,
-)
-from clgraph.profile.passes.counters import Totals, decoded_counters
+from clgraph.profile.instrument import HEADER, LAST_BLOCK, Mask, flavour_of
+from clgraph.profile.passes.counted import Counted
+from clgraph.profile.passes.counters import decoded_counters
 from clgraph.profile.passes.layout import Layout
-from clgraph.profile.passes.residency import Residency
+from clgraph.profile.passes.tables import WORD_BYTES, Tables
 from clgraph.profile.passes.timeline import place_of, stamps_ns
 from clgraph.profile.passes.traces import decoded_trace
 from clgraph.profile.passes.twins import TRACED, Twins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from clgraph.device import Device, Kernel
     from clgraph.device.memory.allocation import Allocation
@@ -42,58 +34,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Counting", "empty_barrier_cycles", "uses_counters"]
 
-WORD_BYTES = 8
 BARRIER_GROUP, BARRIER_ROUNDS = 256, 64
 LOOK_S = 2.0  # for the counters of a kernel that is still running
 SHOWN = 60  # letters of a line
-MOST_PARTS = 256  # launches whose counters are kept apart
 ANSWER_S = 60.0  # a launch is bounded to a second of work, and counting may take fifty times that
 BUILDING_S = 600.0  # of a first launch, where drivers of processors build what is launched
 
 
-@dataclass(slots=True)
-class Counted:
-    """What a pass found about one kernel."""
+class _Begun(NamedTuple):
+    """A launch that nobody has waited for."""
 
-    times_ns: int = 0
-    parts: list[Totals] = field(default_factory=list)
-    _ran: Residency = field(default_factory=Residency)
-    _records: list[tuple[NDArray[np.uint64], int, int]] = field(default_factory=list)
-    _kept: int = 0
-
-    @property
-    def residency(self) -> Residency:
-        """Where and when SIMD groups ran in all launches so far."""
-        for records in self._records:
-            self._ran.add(*records)
-        self._records.clear()
-        self._kept = 0
-        return self._ran
-
-    def ran(self, records: NDArray[np.uint64], per_group: int, missing: int) -> None:
-        """Keep the records of a launch, to be read after the run, not between launches."""
-        self._records.append((records, per_group, missing))
-        self._kept += len(records)
-        if self._kept > MOST_RECORDS:
-            _ = self.residency
-
-    @property
-    def totals(self) -> Totals | None:
-        """Counters of all launches so far; None where nothing counted."""
-        self._join()
-        return self.parts[0] if self.parts else None
-
-    def _join(self) -> None:
-        if len(self.parts) > 1:
-            first, *others = self.parts
-            first.add(*others)
-            self.parts[:] = [first]
-
-    def add(self, totals: Totals) -> None:
-        """Add those of a launch; not one by one, for a search may have thousands."""
-        self.parts.append(totals)
-        if len(self.parts) > MOST_PARTS:
-            self._join()
+    event: cl.Event
+    kernel: Kernel
+    twin: Twin
+    table: Allocation
+    layout: Layout
+    counted: Counted
+    limit_s: float
 
 
 class Counting:
@@ -112,8 +69,6 @@ class Counting:
 
     Attributes
     ----------
-    found : dict of Place to Counted
-        By kernel.
     left_plain, run_stepped : dict of Place to str
         Kernels that were launched as they are, or stage by stage, and why.
     """
@@ -129,19 +84,28 @@ class Counting:
         self._device = device
         self._lanes = lanes
         self._twins = Twins(mask, flavour)
-        # By queue, grown where a launch needs more: each is read before the next is written to, so
-        # that one thread launches at a time.
-        self._tables: dict[int, Allocation] = {}
+        self._tables = Tables()
+        self._begun: list[_Begun] = []
         self._launching = threading.Lock()
         self.left_plain: dict[Place, str] = {}
         self.run_stepped: dict[Place, str] = {}
         self._stepping: set[Place] = set()
-        self.found: dict[Place, Counted] = {}
+        self._found: dict[Place, Counted] = {}
+
+    @property
+    def found(self) -> dict[Place, Counted]:
+        """What was found by kernel, in all launches so far, once they have ended."""
+        self.finish()
+        return self._found
 
     def launch(
         self, kernel: Kernel, global_size: int, group_size: int, args: tuple[Argument, ...]
     ) -> cl.Event:
-        """Launch what stands for it, and read its counters."""
+        """Launch what stands for it; what it counts is read before anything else is written there.
+
+        Where it only notes times launches are waited for after the run, as those of plain kernels
+        are: one that had to wait for the host would run as after a pause.
+        """
         if self._is_foreign(kernel):
             return kernel.launch(global_size, group_size, *args, observed=False)
         with self._launching:
@@ -161,34 +125,29 @@ class Counting:
                     f"an instrumented {kernel.name} has room for {resident} work-groups only"
                 )
                 return kernel.launch(global_size, group_size, *args, observed=False)
-        counted = self.found.setdefault(place_of(kernel), Counted())
+        counted = self._found.setdefault(place_of(kernel), Counted())
         layout = Layout.of(twin.source, self._mask, groups, group_size)
-        table = self._table(kernel.device, layout)
+        table = self._tables.take(kernel.device, layout)
+        if table is None:
+            self.finish()
+            table = self._tables.take(kernel.device, layout)
+        assert table is not None  # noqa: S101 - where all others are free there is one
         event = twin.kernel.launch(global_size, group_size, *args, table, observed=False)
-        is_built = twin.launched or not kernel.device.traits.is_cpu
-        limit_s = ANSWER_S if is_built else max(ANSWER_S, BUILDING_S)
-        try:
-            wait(event, limit_s)
-        except KernelTimeoutError as error:
-            # It is written to until the process ends.
-            del self._tables[kernel.device.queue.int_ptr]
-            raise KernelTimeoutError(
-                f"an instrumented {kernel.name} on {kernel.device.name} has not ended within "
-                f"{limit_s:g} s{_where_it_stands(kernel, twin, table, layout)}; profile without "
-                "the pass that counts, and please report this."
-            ) from error
+        limit_s = ANSWER_S if twin.launched or not kernel.device.traits.is_cpu else BUILDING_S
         twin.launched = True
-        _, begin_ns, end_ns = stamps_ns(event)
-        counted.times_ns += end_ns - begin_ns
-        self._read(twin, table, layout, counted)
+        self._begun.append(_Begun(event, kernel, twin, table, layout, counted, limit_s))
+        if self._mask & TRACED:
+            self.finish()
         return event
 
     def copied(self, event: cl.Event, size_bytes: int) -> None:
         """Take no note: copies are those of the timeline."""
 
     def start_again(self) -> None:
-        """Forget what was found, but not what was built for it."""
-        self.found.clear()
+        """Forget what was found, but not what was built for it; nobody waits for that."""
+        self._begun.clear()
+        self._tables.free()
+        self._found.clear()
 
     def has_room(self, kernel: Kernel, groups: int, group_size: int) -> bool:
         """Report whether so many work-groups of the instrumented kernel are resident at once."""
@@ -221,9 +180,8 @@ class Counting:
 
     def release(self) -> None:
         """Free the counters' memory."""
-        for table in self._tables.values():
-            table.release()
-        self._tables.clear()
+        self._begun.clear()
+        self._tables.release()
         self._twins.forget()
 
     def twin_of(self, kernel: Kernel) -> Kernel:
@@ -234,21 +192,25 @@ class Counting:
         foreign = self._device is not None and kernel.device != self._device
         return foreign or kernel.program is None
 
-    def _table(self, device: Device, layout: Layout) -> Allocation:
-        key = device.queue.int_ptr
-        table = self._tables.get(key)
-        if table is None or table.count < layout.words:
-            if table is not None:
-                table.release()
-            table = Memory(device).allocate("counters", layout.words, np.uint64)
-            self._tables[key] = table
-        # What comes after the counters and records is only read where it was written. Nobody waits:
-        # a kernel that follows at once runs like one among others.
-        zero = np.zeros(1, np.uint32)
-        cl.enqueue_fill_buffer(device.queue, table.buffer, zero, 0, WORD_BYTES * layout.zeroed)
-        if layout.has_header:
-            table.write(layout.header())
-        return table
+    def finish(self) -> None:
+        """Wait for the launches that were begun, and read what they counted."""
+        while self._begun:
+            one = self._begun[0]
+            try:
+                wait(one.event, one.limit_s)
+            except KernelTimeoutError as error:
+                self._begun.clear()
+                self._tables.lose()
+                raise KernelTimeoutError(
+                    f"an instrumented {one.kernel.name} on {one.kernel.device.name} has not ended "
+                    f"within {one.limit_s:g} s{_where_it_stands(one)}; profile without the pass "
+                    "that counts, and please report this."
+                ) from error
+            del self._begun[0]
+            _, begin_ns, end_ns = stamps_ns(one.event)
+            one.counted.times_ns += end_ns - begin_ns
+            self._read(one.twin, one.table, one.layout, one.counted)
+        self._tables.free()
 
     def _read(self, twin: Twin, table: Allocation, layout: Layout, counted: Counted) -> None:
         words = table.read(layout.accesses_at)
@@ -289,8 +251,9 @@ class Counting:
         return min(self._lanes or (own if own > 1 else 32), group_size)
 
 
-def _where_it_stands(kernel: Kernel, twin: Twin, table: Allocation, layout: Layout) -> str:
+def _where_it_stands(begun: _Begun) -> str:
     """Say which lines SIMD groups entered last, read while the kernel runs; "" if unknown."""
+    kernel, twin, table, layout = begun.kernel, begun.twin, begun.table, begun.layout
     device, sites = kernel.device, twin.source.sites
     if twin.source.flavour != "counters" or kernel.program is None:
         return ""

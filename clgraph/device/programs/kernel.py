@@ -197,8 +197,11 @@ class Kernel:
             )
         event = None
         with self._lock:
+            if stamp is None or stamp is not self._stamp:
+                places = self._unlike(args)
+            self._stamp = None  # an exception may come before the driver has all of them
             try:
-                self._hand_over(args, places, stamp)
+                self._set_arguments(args, places)
                 if seen or checks is not None:
                     event = self._handle.enqueue(global_size, group_size)
                 else:
@@ -223,8 +226,11 @@ class Kernel:
         if _instead is None and self.checks is None:
             check_process()
             with self._lock:
+                if stamp is None or stamp is not self._stamp:
+                    places = self._unlike(args)
+                self._stamp = None
                 try:
-                    self._hand_over(args, places, stamp)
+                    self._set_arguments(args, places)
                 except NativeError as error:
                     raise ClgraphError(
                         f"{self.name} could not be prepared on {self.device.name}: {error}"
@@ -309,13 +315,6 @@ class Kernel:
         if self.registers is None:
             return traits.max_group_size
         return largest_group(traits.compute_capability, self.registers, traits.max_group_size)
-
-    def _hand_over(self, args: Sequence[Argument], places: Iterable[int], stamp: object) -> None:
-        """Hand arguments over; the caller holds the lock, and keeps the stamp if nothing fails."""
-        if stamp is None or stamp is not self._stamp:
-            places = self._unlike(args)
-        self._stamp = None  # an exception may come before the driver has all of them
-        self._set_arguments(args, places)
 
     def _unlike(self, args: Sequence[Argument]) -> list[int]:
         """Give the places of arguments that a look does not show to be those of the launch before.

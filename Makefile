@@ -23,7 +23,7 @@ endef
 
 help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
-	@echo "make test      install what the tests need and run a case of each, in minutes"
+	@echo "make test      install what the tests need and run a case of each but the longest, in minutes"
 	@echo "make test-rest the other cases, so that both are the whole suite"
 	@echo "make test-all  a case of each with optimised kernels, a slow case of each, and 75 mutants"
 	@echo "make mutants   break the code at many places and see whether tests notice"

@@ -98,6 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "runtimes(*specs): restrict the fixture 'device' to these runtimes",
         "slow_on(*specs): on these of them the test is slow, or finds little that others do not",
         "long: make test takes one case of this function, and not this if others are shorter",
+        "rest: make test has no case of this function, which takes seconds: make test-rest has all",
         "optimised: kernels are built as users have them, as --optimised does for every test",
     ):
         config.addinivalue_line("markers", line)
@@ -190,7 +191,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if most:
         slow = config.getoption("--slow-cases")
         added = shares.slow_ones(items, slow, _commit()) if slow else ()
-        share, others = shares.divided(items, most, added)
+        every = config.getoption("--run-slow")
+        share, others = shares.divided(items, most, added, rest=every)
         items[:], left = (share, others) if config.getoption("--cases") else (others, share)
         config.hook.pytest_deselected(items=left)
 

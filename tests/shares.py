@@ -2,7 +2,8 @@
 
 Most functions are tried on every runtime, graph and preset, which together take longer than one
 waits before a push. ``--cases N`` takes N cases of each function, so that it leaves out nothing
-that tests state, and ``--other-cases N`` the others, so that both runs together are everything.
+that tests state but what is marked rest, some sixty functions of three thousand that take a third
+of the time, and ``--other-cases N`` the others, so that both runs together are everything.
 PoCL builds a kernel in half the time of Intel's runtime: most functions of the share run on it; but
 where it emulates lanes it takes the longest, which most functions leave to the others.
 """
@@ -61,7 +62,11 @@ def settled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.It
 
 
 def divided(
-    items: list[pytest.Item], most: int, added: Collection[pytest.Item] = ()
+    items: list[pytest.Item],
+    most: int,
+    added: Collection[pytest.Item] = (),
+    *,
+    rest: bool = True,
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Divide cases into a share of `most` of each function and the others, both in their order.
 
@@ -80,6 +85,8 @@ def divided(
         Cases of a function in the share.
     added : collection of pytest.Item
         Cases that are in the share as well.
+    rest : bool
+        Whether functions marked rest, which take longest, are in the share at all.
 
     Returns
     -------
@@ -91,7 +98,12 @@ def divided(
     share, drawn = set(added), set(map(function_of, added))
     for function, cases in functions.items():
         chosen = cases if is_quick(cases[0]) else nsmallest(most, cases, key=place)
-        share.update(case for case in chosen if not (function in drawn and is_slow(case)))
+        share.update(
+            case
+            for case in chosen
+            if not (function in drawn and is_slow(case))
+            and (rest or case.get_closest_marker("rest") is None)
+        )
     return [item for item in items if item in share], [item for item in items if item not in share]
 
 

@@ -299,6 +299,18 @@ def test_emulated_lanes_are_left_to_the_others_by_most_functions():
     assert abs(count[shares.LAST] - 125) < 4 * 125**0.5
 
 
+def test_what_takes_longest_is_left_to_the_others():
+    """Every case of a function marked rest, but where slow cases are asked for."""
+    cases = [Case("test_made", str(size)) for size in range(3)]
+    longest = [Case("test_long", str(size), marks=("rest",)) for size in range(3)]
+    share, others = shares.divided([*cases, *longest], 1, rest=False)
+    assert [shares.function_of(case) for case in share] == ["tests/test_made.py::test_made"]
+    assert len(others) == 5
+    assert set(longest) < set(others)
+    share, _ = shares.divided([*cases, *longest], 1)
+    assert len(share) == 2
+
+
 def test_graphs_come_alike_often_and_every_runtime_in_some_functions():
     graphs = ("star", "path", "kron", "road", "loops")
     cases = [

@@ -87,6 +87,7 @@ def test_wheel_holds_kernels_templates_and_nothing_foreign(wheel):
     assert not [name for name in names if name.endswith(".pyc")]
 
 
+@pytest.mark.rest
 def test_search_runs_from_the_installed_wheel(installed, tmp_path):
     answer = json.loads(
         run(installed, "-c", SEARCH, cwd=tmp_path, CLGRAPH_CACHE_DIR=str(tmp_path / "cache"))

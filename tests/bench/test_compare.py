@@ -112,6 +112,7 @@ def mutated(value, rng):
     return changed
 
 
+@pytest.mark.rest
 def test_mutated_records_are_compared_or_refused_in_a_sentence(tmp_path, capsys):
     """Whatever a file holds that calls itself a record."""
     rng = np.random.default_rng(7)

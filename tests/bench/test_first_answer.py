@@ -11,6 +11,7 @@ from bench.studies.searches import first_answer
 STAGES = {"import_ms", "graph_ms", "device_ms", "plan_ms", "first_ms", "second_plan_ms"}
 
 
+@pytest.mark.rest
 def test_every_stage_is_timed_and_shown(any_device, tmp_path, capsys):
     spec = ":".join(map(str, any_device.index))
     file = tmp_path / "out.json"

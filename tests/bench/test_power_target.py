@@ -47,6 +47,7 @@ class Meter:
         pass
 
 
+@pytest.mark.rest
 def test_targets_are_held_for_some_time(tmp_path, capsys, device, monkeypatch):
     """sssp-self-tuning checklist 23: a row for each target, missed ones told by the status."""
     meter = Meter()

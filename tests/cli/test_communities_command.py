@@ -49,6 +49,7 @@ def test_communities_are_written_and_told(method, friends, capsys, tmp_path):
     assert graph.n == len(labels)
 
 
+@pytest.mark.rest
 def test_resolution_and_seed_are_handed_on(friends, capsys):
     _, graph, path = friends
     words = ("--resolution", "3", "--seed", "4", "--iterations", "1", "--config", "local")

@@ -91,6 +91,7 @@ def test_bad_weights_are_bad_input(tmp_path, capsys):
     assert "around the cycle" in capsys.readouterr().err
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_traces_are_drawn(roads, tmp_path, capsys, ending):
     """sssp-self-tuning checklist 21: the profile and the distribution, before and after."""

@@ -161,6 +161,7 @@ def run(text):
     run_under_pocl_threads(COMMON + text)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("parts", "groups", "step"),
     [
@@ -174,11 +175,13 @@ def test_searches_are_as_the_host_would_have_them(parts, groups, step):
     run(SEARCHES.format(parts=parts, groups=groups, step=step))
 
 
+@pytest.mark.rest
 def test_levels_in_several_launches():
     """A launch that ends before the search is gone on from; so is one that a limit ends."""
     run(LAUNCHES)
 
 
+@pytest.mark.rest
 def test_numbers_of_levels_are_used_up():
     """They begin anew, in time, where no mailbox says that it holds what was found at one."""
     run(USED_UP)

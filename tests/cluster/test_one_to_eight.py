@@ -37,6 +37,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.rest
 @POCL
 @pytest.mark.parametrize(
     "ranks", [pytest.param(p, marks=[pytest.mark.slow] * (p not in (3, 5))) for p in range(1, 9)]
@@ -119,6 +120,7 @@ def test_who_has_the_frontier_alone_runs_on(ranks, device):
         assert plan.run(source, verify=True).distances[source] == 0
 
 
+@pytest.mark.rest
 @POCL
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_searches_with_levels_run_alone(ranks, device, monkeypatch):
@@ -166,6 +168,7 @@ def test_searches_with_levels_run_alone(ranks, device, monkeypatch):
             plan.run(sources[0], verify=True)
 
 
+@pytest.mark.rest
 @POCL
 @pytest.mark.parametrize("partition", PARTITIONS)
 @pytest.mark.parametrize("ranks", RANKS)
@@ -193,6 +196,7 @@ def test_searches(ranks, partition, device):
             plan.run(source, verify=True)
 
 
+@pytest.mark.rest
 @POCL
 @pytest.mark.parametrize("ranks", RANKS)
 def test_components_paths_and_ranks(ranks, device):

@@ -76,6 +76,7 @@ def compare_drawn(ranks, folder, device):
     assert plan.run(5).reached == sum(np.count_nonzero(part >= 0) for part in parts)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     "check",
     [
@@ -143,6 +144,7 @@ def check_failure(how, message):
     return done.returncode
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("what", ["gathered", "per-rank", "refused"])
 def test_the_command(what, tmp_path):
     """``mpiexec clgraph bfs FILE --cluster``: gathered, or written by every rank."""

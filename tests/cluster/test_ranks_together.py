@@ -124,6 +124,7 @@ def test_a_wrong_result_is_found_out(device):
     plan.run(source, verify=True)
 
 
+@pytest.mark.rest
 @ONE_RUNTIME
 @pytest.mark.parametrize(
     "dtype", [np.int32, np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
@@ -149,6 +150,7 @@ def test_shortest_paths(ranks, dtype, device):
         cg.cluster.SSSP(MIXED, together(device, 2))
 
 
+@pytest.mark.rest
 @ONE_RUNTIME
 def test_components_and_ranks(device):
     for graph in (MIXED, MIXED_ONE_WAY, SHAPES["two-components"], SHAPES["no-edges"]):

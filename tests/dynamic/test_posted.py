@@ -58,6 +58,7 @@ def odd_batches(rng, n):
 
 
 # Where no row is long, some are, and all that have two entries: moved by all work-groups.
+@pytest.mark.rest
 @pytest.mark.parametrize("long_row", [2048, 20, 1])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("on_device", [True, False])

@@ -63,6 +63,7 @@ def test_the_corpus_and_mutated_files_are_read_alike(both, name):
     read_corpus(both, name)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("odd", {**ODD, **DISGUISED})
 def test_oddities_are_read_or_refused_alike(both, odd):
     text = {**ODD, **DISGUISED}[odd]

@@ -79,6 +79,7 @@ def tried(chosen, opcodes):
     return each
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("kind", KINDS)
 def test_reading(kind, tried, tmp_path):
     path = tmp_path / f"graph{kind}"
@@ -131,6 +132,7 @@ def test_reading_a_pipe(tried, tmp_path, monkeypatch):
     os.close(pipes[0])
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("kind", KINDS)
 def test_writing_over_another(kind, tried, tmp_path):
     path = tmp_path / f"graph{kind}"
@@ -154,6 +156,7 @@ def test_writing_over_another(kind, tried, tmp_path):
     tried(call, afterwards)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", GENERATED)
 def test_generating(name, tried):
     make = partial(getattr(cg.generate, name), *GENERATED[name], seed=2, weights=(1, 9))

@@ -68,6 +68,7 @@ def test_making_a_plan_that_is_interrupted(name, target, chosen, opcodes):
         assert target.ledger.used_bytes == used, f"{place}: {holders(Graph)}"
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_first_run_that_is_interrupted(name, target, chosen, opcodes):
     """What a plan makes when it first runs is made anew: where no later run comes to."""
@@ -130,6 +131,7 @@ def test_reading_that_is_interrupted(name, target, chosen, opcodes):
         np.testing.assert_allclose(found, expected(name, target)[1], rtol=1e-6, atol=0)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_interrupted_for_want_of_memory(name, target, chosen, opcodes, monkeypatch):
     """Results that give way to a search are read whole, and no two share a buffer."""

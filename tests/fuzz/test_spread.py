@@ -76,6 +76,7 @@ def test_nothing_begins_when_the_time_is_over(tmp_path, monkeypatch):
     assert one.failures == 0
 
 
+@pytest.mark.rest
 def test_tests_get_a_process_each(tmp_path, capsys):
     """And what these counted is one run of the ledger; options and names may hold blanks."""
     file = tmp_path / "ledger.json"

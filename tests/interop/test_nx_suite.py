@@ -70,6 +70,7 @@ def run(tmp_path, device, *tests, unset=False, timeout=280):
     return done, calls
 
 
+@pytest.mark.rest
 @pytest.mark.timeout(300)
 def test_networkx_passes_some_of_its_tests_on_the_backend(tmp_path, any_device):
     tests = [NETWORKX / "algorithms" / name for name in SAMPLE]

@@ -190,6 +190,7 @@ def test_some_files(device, label, tmp_path):
     check(device, label, name, source, tmp_path)
 
 
+@pytest.mark.rest
 def test_bands_of_wide_keys_fit(tmp_path):
     """Keys of 64 bits leave room in 48 KiB, where bands are the choice on a card."""
     texts = [
@@ -203,6 +204,7 @@ def test_bands_of_wide_keys_fit(tmp_path):
             assert use.local_bytes < 48 << 10
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("device", ["gfx942", pytest.param("gfx1100", marks=pytest.mark.slow)])
 def test_every_file_is_free_of_errors_and_warnings(device, tmp_path):
     """What a compiler says before it makes instructions, which takes most of its time."""

@@ -16,6 +16,7 @@ FILES = SOME | {PEEL: ("truss-peel", "rows")}
 CASES = [("bfs/bfs.cl", Mask.TIME), ("bfs/bfs.cl", Mask.TIME | Mask.SYNC)]
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("label", "mask"), [*((label, COUNTERS) for label in FILES), *CASES])
 def test_instrumented_kernels_compile(label, mask, tmp_path):
     name, source = program(DEVICE, label, *FILES[label])

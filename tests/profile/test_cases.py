@@ -30,6 +30,7 @@ def criteria(rows, version, name):
     return rows[version]["report"]["criteria"][name]["value"]
 
 
+@pytest.mark.rest
 @pytest.mark.runtimes("pocl+lanes32")
 @pytest.mark.parametrize("name", ["reduction", "transpose", "bfs"])
 def test_each_version_mends_what_it_is_for(name, device):

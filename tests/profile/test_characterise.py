@@ -44,6 +44,7 @@ def test_a_device_is_measured_once(nothing_kept, pocl, monkeypatch):
     assert len(runs) == 3
 
 
+@pytest.mark.rest
 def test_the_quick_list_gives_every_ceiling(pocl):
     found = ceilings_of(characterise(pocl, QUICK))
     assert found.copy > 1e8

@@ -73,6 +73,7 @@ def test_the_record_of_choices():
     assert record["distributions"]["judged"]["slower largest"] < 2.0
 
 
+@pytest.mark.rest
 def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monkeypatch):
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(corpus, "BALANCERS", ("item_thread", "multi_phase"))

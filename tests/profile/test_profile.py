@@ -50,6 +50,7 @@ def test_results_stay_the_same_and_criteria_are_in_range(name, pocl):
     check_profile(name, pocl)
 
 
+@pytest.mark.rest
 @pytest.mark.runtimes("pocl+lanes32", "intel")
 def test_results_stay_the_same_where_there_are_lanes(device):
     report = check_profile("components", device)

@@ -82,6 +82,7 @@ def test_the_pass_time_costs_a_tenth_but_for_the_shortest_kernels():
     assert shown in PAGE
 
 
+@pytest.mark.rest
 def test_times_are_foretold_as_well_as_the_page_says():
     """The bar is 20 %; what is reached does not get worse unnoticed."""
     record = recorded(FORETOLD)

@@ -72,6 +72,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.rest
 @pytest.mark.optimised
 @pytest.mark.parametrize(
     "options",

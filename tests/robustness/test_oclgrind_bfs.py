@@ -136,6 +136,7 @@ def test_what_simd_groups_have_left_is_put_together_without_a_race(tmp_path):
     assert not run_checked_for_races(case, tmp_path / "oclgrind.log", PUT_TOGETHER)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("name", "group_size"),
     [

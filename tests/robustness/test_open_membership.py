@@ -25,6 +25,7 @@ print("right")
 """
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("groups", [8, 24])
 @pytest.mark.parametrize("pull", ["never", "edges"])
 def test_groups_may_join_in_any_order(groups: int, pull: str) -> None:

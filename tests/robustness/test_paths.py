@@ -89,6 +89,7 @@ def test_the_controller_of_the_device_is_faultless(tmp_path):
     run_under_oclgrind(CHECKED, json.dumps(case), log_folder=tmp_path, checks=("DATA_RACES",))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("trees", [True, False])
 def test_several_groups_use_only_what_was_written(trees, tmp_path):
     case = {

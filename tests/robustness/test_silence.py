@@ -69,6 +69,7 @@ def built_in_silence(script, *arguments, folder, **environment):
     assert done.stderr == ""
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("runtime", ["pocl", "intel"])
 def test_first_builds_print_nothing(runtime, tmp_path):
     device_or_skip(runtime)

@@ -39,6 +39,7 @@ print("right")
 """
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("groups", [8, 24])
 def test_groups_may_come_late_and_lose_their_processors(groups):
     run_under_pocl_threads(SEARCHES, "2", "pocl", f"dict(groups={groups})")
@@ -49,6 +50,7 @@ def test_that_for_long():
     run_under_pocl_threads(SEARCHES, "60", "pocl", "dict(groups=16)")
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("sizes", ["group_size=1, groups=3", "group_size=2, groups=2"])
 def test_nothing_is_out_of_bounds_or_uninitialised(sizes, tmp_path):
     run_under_oclgrind(

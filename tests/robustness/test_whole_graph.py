@@ -173,6 +173,7 @@ def test_degenerate_graphs_have_answers(name, shape, pocl):
         assert np.isfinite(found).all()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("suite", ["gap", "graphalytics"])
 def test_suites_of_others_run_whole_on_a_processor(suite, intel, monkeypatch):
     """Each case, by its rules, on a small graph of its kind in place of the large one."""

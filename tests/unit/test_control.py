@@ -167,6 +167,7 @@ def test_threshold_stops_at_the_largest_distance():
     assert len(search.trace) <= 2 * graph.n
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("set_point", [1, 60, 10**9])
 def test_awkward_shapes(set_point):
     """sssp-self-tuning checklist 4, 6, 14, 16, 17: whole searches end, and are right."""

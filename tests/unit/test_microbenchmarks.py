@@ -305,6 +305,7 @@ def test_straight_lines_survive_the_assembler(name, monkeypatch, tmp_path):
     assert code > 16 * found.params["unroll"]  # bytes of a native instruction
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [

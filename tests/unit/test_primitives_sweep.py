@@ -103,6 +103,7 @@ def test_a_tile_between_the_words_of_its_value_is_waited_for(lanes):
     assert found.read()[0] == whole
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("shape", [(1, 4, 1, 0), (2, 8, 3, 2), (1, 16, 8, 0), (4, 16, 2, 1)])
 def test_tiles_of_any_shape(lanes, monkeypatch, shape):
     """So many SIMD groups, elements of a work-item, tiles that it looks at, and fetched ahead."""

@@ -34,6 +34,7 @@ def test_awkward_shapes(shape, device):
         check_search(graph, source, plan.run(source))
 
 
+@pytest.mark.rest
 @given(graphs(max_vertices=80), st.data())
 @settings(max_examples=200)
 def test_random_graphs(device, graph, data):

@@ -152,6 +152,7 @@ def parallel(copies, vertices):
     return cg.from_edges(np.zeros_like(targets), targets, n=vertices + 1)
 
 
+@pytest.mark.rest
 @pytest.mark.optimised  # lanes in lockstep
 @pytest.mark.parametrize("scope", [pytest.param("lanes", marks=pytest.mark.slow), "group"])
 def test_tables_find_duplicates(scope, intel):

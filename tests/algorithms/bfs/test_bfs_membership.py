@@ -92,6 +92,7 @@ def test_dismissed_groups_are_called_back():
     run_under_pocl_threads(CALLED_BACK)
 
 
+@pytest.mark.rest
 def test_a_search_does_not_take_up_the_level_that_the_last_one_ended_with():
     """Both may publish under one number: a group paired words of one with those of the other."""
     device = device_or_skip("intel")

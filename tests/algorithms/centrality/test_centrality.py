@@ -121,6 +121,7 @@ def test_betweenness_in_a_shared_traversal(shape, device):
     check_betweenness(SHAPES[shape], device, method="shared")
 
 
+@pytest.mark.rest
 def test_a_shared_traversal_with_rows_in_parts_and_few_levels(intel, monkeypatch):
     hub = SHAPES["hub"]
     some = np.arange(0, hub.n, 150)

@@ -56,6 +56,7 @@ def test_emulated_lanes(name, device):
     assert cg.greedy_color(SHAPES[name], device=device).colors.tolist() == expected(SHAPES[name])
 
 
+@pytest.mark.rest
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 @pytest.mark.slow_on("pocl+lanes32")
 def test_more_colours_than_lanes_have_bits(device):

@@ -192,6 +192,7 @@ def test_the_seed_decides(device):
     assert min(result.modularity for result in found) > 0.9 * found[0].modularity
 
 
+@pytest.mark.rest
 @on_both
 def test_resolution(device):
     graph = small_graphs()["planted"]

@@ -15,6 +15,7 @@ from clgraph.errors import InvalidArgumentError
 on_both = pytest.mark.runtimes("pocl", "intel")
 
 
+@pytest.mark.rest
 @pytest.mark.runtimes("pocl+lanes32")
 @pytest.mark.parametrize("name", ["planted", "star", "real"])
 def test_thirty_two_lanes_find_the_same(name, device):

@@ -28,6 +28,7 @@ def of_zeros_on_pocl(number, seed):
     return cg.leiden(graph, resolution=0.3, seed=seed, device="pocl")
 
 
+@pytest.mark.rest
 @everywhere
 def test_edges_that_weigh_nothing_join_nothing(device):
     for number, graph in enumerate(graphs_with_weights_of_zero()):

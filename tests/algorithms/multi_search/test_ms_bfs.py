@@ -38,6 +38,7 @@ def test_a_row_longer_than_its_parts(device):
     check(hub, np.array([0, 1, 5001, 10_000, 77]), device)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("lanes", [8, 32])
 @pytest.mark.parametrize("count", [2, 40, 300])
 def test_emulated_lanes(count, lanes, intel):

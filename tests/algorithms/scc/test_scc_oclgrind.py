@@ -23,6 +23,7 @@ for name in ("comb", "self-loops", "one-vertex", "no-edges", "nested-cycles", "o
 """
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("presets", ["auto,sequential", "signatures", "multistep", "devshatwar"])
 def test_nothing_is_out_of_bounds_or_uninitialised(presets, tmp_path):
     run_under_oclgrind(COMPONENTS, presets, log_folder=tmp_path, checks=("UNINITIALIZED",))

@@ -87,6 +87,7 @@ def test_strategies_are_chosen_separately(fb, color, intel):
     assert [row for row in rows if row[1] == "color"]
 
 
+@pytest.mark.rest
 @given(
     graph=graphs(max_vertices=40, directed=True),
     config=st.builds(

@@ -70,6 +70,7 @@ def cases(draw):
     return weighted(graph, dtype, low, low + draw(st.sampled_from((1, 3, 1000))), 1)
 
 
+@pytest.mark.rest
 @given(cases(), st.sampled_from(FORMS), st.sampled_from((1, 5, 200, 10**6)), st.data())
 @settings(max_examples=25)
 def test_random_graphs(device, graph, form, delta, data):

@@ -224,6 +224,7 @@ def check_control(graph, source, set_points, deltas, device, within=0.1):
         assert edges.std() / edges.mean() <= 0.5 * min(fixed)
 
 
+@pytest.mark.rest
 @pytest.mark.runtimes("intel")
 def test_work_stays_near_the_set_point_among_hubs(device):
     """sssp-self-tuning checklist 18, which is about roads, on a Kronecker graph: not as near."""

@@ -426,6 +426,7 @@ def test_packed_rows_count_the_same(way, device, monkeypatch):
     np.testing.assert_array_equal(plan.run("vertex").values, expected)
 
 
+@pytest.mark.rest
 @pytest.mark.optimised  # where PoCL once gave all work-items of a group the planes of one
 @pytest.mark.parametrize("planes", [6, owners.PLANES])
 def test_blocks_of_bits_of_long_rows(planes, device, monkeypatch):

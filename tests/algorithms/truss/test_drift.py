@@ -85,6 +85,7 @@ def check_cores(graph, config, device):
     return plan
 
 
+@pytest.mark.rest
 @on_both
 @pytest.mark.parametrize("name", GRAPHS)
 def test_numbers_whatever_the_rounds(name, device):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import hashlib
 import json
 import re
@@ -109,10 +110,16 @@ class _Program:
         """Give nothing: it was not built."""
         return b""
 
-    def kernel(self, name: str, device: Device | None = None) -> _Kernel:
+    def on(self, device: Device) -> _Program:
+        """Give the same for an equal device."""
+        same = copy.copy(self)
+        same.device = device
+        return same
+
+    def kernel(self, name: str) -> _Kernel:
         """Give an entry point."""
         self.rendered.kernels.append(name)
-        return _Kernel(name, device or self.device)
+        return _Kernel(name, self.device)
 
 
 def canonical(text: str) -> str:

@@ -134,10 +134,10 @@ class CopyExchange:
             levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
         if outcome.depth >= plan.noted_levels:
             yield from self._counted(levels, outcome.depth)
-        elif not (self.stepped or any(level.rounds for level in levels)):
+        elif levels and launched.sum() == self._ranks and not any(one.rounds for one in levels):
             # No number was used. Those of mailboxes and of searches are compared modulo 2**32: what
             # mailboxes hold must not fall back behind by half of that.
-            self._stamp = stamp
+            found.stamp = stamp
         return levels, int(launched.sum()), seconds
 
     def _levels(self, raw: NDArray[np.uint32], depth: int, seconds: float) -> list[Level]:

@@ -166,7 +166,7 @@ NUMBERS = """
         check_search(graph, source, result)
         shared = result.stats.per_level["rounds"].any()
         assert shared == (source < core.n)
-        numbers.add((int(plan._exchanges[0]._stamp), bool(shared)))
+        numbers.add((int(plan._exchanges[0]._found.stamp), bool(shared)))
     # As many as there were searches that shared, and not as many as there were searches.
     assert len({number for number, _ in numbers}) == 2, numbers
 """

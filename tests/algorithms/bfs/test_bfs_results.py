@@ -84,7 +84,7 @@ def test_full_memory_makes_room_by_reading_what_is_held(monkeypatch, device):
     def full():
         raise DeviceMemoryError("distances needs 6000 bytes, but 0 are free")
 
-    monkeypatch.setattr(plan._pool, "_new", full)
+    monkeypatch.setattr(plan._pool, "_make", full)
     results = [plan.run(source) for source in MIXED_SOURCES]
     for result in results:
         check_search(MIXED, result.source, result)

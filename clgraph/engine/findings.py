@@ -35,18 +35,15 @@ class Later:
 
     def __init__(self, read: Callable[[], NDArray[Any]]) -> None:
         self._read: Callable[[], NDArray[Any]] | None = read
-        self.held: Allocation | None = None  # where it is, if anywhere and not read yet
 
     @classmethod
     def of(cls, held: Allocation | None, none: NDArray[Any]) -> Later:
         """Give what is in device memory, or `none` where nothing is."""
-        made = cls((lambda: none) if held is None else held.read)
-        made.held = held
-        return made
+        return cls((lambda: none) if held is None else held.read)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the array, and not what reads it."""
-        return {"_values": self.values, "_read": None, "held": None}
+        return {"_values": self.values, "_read": None}
 
     @property
     def values(self) -> NDArray[Any]:
@@ -54,7 +51,7 @@ class Later:
         read = self._read  # another thread may be about to forget it
         if read is not None:
             self._values = read()
-            self._read = self.held = None  # not before: a copy may be interrupted
+            self._read = None  # not before: a copy may be interrupted
         return self._values
 
 

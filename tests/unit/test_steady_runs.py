@@ -37,9 +37,9 @@ def searches(graph, device):
 ALL = {
     "bfs": (cg.BFS, PATH, (1,), 32, 1, 0),
     "sssp": (cg.SSSP, WEIGHED, (1,), 38, 1, 0),
-    "components": (cg.ConnectedComponents, PATH, (), 74, 1, 0),
+    "components": (cg.ConnectedComponents, PATH, (), 72, 1, 0),
     # Its history, and whether it is done; of the CPU's depth-first search the latter alone.
-    "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 96, 3, 0),
+    "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 94, 3, 0),
     "multi-search": (searches, PATH, ([0, 3],), 73, 2, 0),
 }
 

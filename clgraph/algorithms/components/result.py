@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.engine.estimates import Estimated, Work
-from clgraph.engine.findings import Later
 from clgraph.errors import InvalidArgumentError
 from clgraph.interop.tables.results import NamedResult
 
@@ -180,7 +179,8 @@ class ComponentsResult(NamedResult):
         names: NDArray[Any] | None = None,
     ) -> None:
         self.names = names
-        self._labels = Later.of(labels, np.zeros(n if labels is None else 0, np.int32))
+        self._device_labels = labels
+        self._labels = np.zeros(n if labels is None else 0, np.int32)
         self._n = n
         self.count = count
         self.stats = stats
@@ -189,6 +189,11 @@ class ComponentsResult(NamedResult):
         """Report how many components there are."""
         return f"{type(self).__name__}(count={self.count})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the labels, and not the device's memory."""
+        _ = self.labels
+        return self.__dict__ | {"_device_labels": None}
+
     def columns(self) -> dict[str, Any]:
         """Labels by name."""
         return {"component": self.labels}
@@ -196,7 +201,11 @@ class ComponentsResult(NamedResult):
     @property
     def labels(self) -> NDArray[np.int32]:
         """Component of each vertex, int32 [n]: 0 .. count - 1, numbered by smallest member."""
-        return self._labels.values
+        held = self._device_labels
+        if held is not None:
+            self._labels = held.read()
+            self._device_labels = None  # not before: a copy may be interrupted
+        return self._labels
 
     @property
     def labels_device(self) -> Array:
@@ -207,7 +216,7 @@ class ComponentsResult(NamedResult):
         InvalidArgumentError
             If the labels have left the device, or there are no vertices.
         """
-        held = self._labels.held
+        held = self._device_labels
         if held is None:
             raise InvalidArgumentError("the labels have left the device; take them from `labels`.")
         return held.duplicate()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.device.hardware.measured import COMPACTED_AT_ONCE
 from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
-from clgraph.primitives.stages import Log, Stage, Sweep
+from clgraph.primitives.stages import Log, Sweep
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -93,7 +94,7 @@ class Scan(Sweep):
         return total
 
 
-class Compaction(Stage):
+class Compaction(Sweep):
     """Keeping the elements whose mask is not zero, in their order, on a device."""
 
     def enqueue(
@@ -119,10 +120,15 @@ class Compaction(Stage):
             the next call.
         """
         run = Run(self.device, n)
+        total = self.array("compact_total", 1, run.index)
+        kinds = tuple(MOVED[array.dtype.itemsize] for array, _ in arrays)
+        wide = sum(array.dtype.itemsize for array, _ in arrays) > 4
+        if self.device.traits.lanes > 1 and n < COMPACTED_AT_ONCE.on(self.device.traits)[wide]:
+            ends = (*(array for pair in arrays for array in pair), total)
+            self.sweep(log, "compact_sweep", n, (mask,), ends, 8 if wide else 4, kinds=kinds)
+            return total
         bounds = (run.index(n), run.index(run.chunk))
         totals = self.array("compact_totals", run.groups, run.index)
-        total = self.array("compact_total", 1, run.index)
-        kinds = [MOVED[array.dtype.itemsize] for array, _ in arrays]
         first = kinds[0] if kinds else "uint"
         params: dict[str, Any] = {"type": first, "operator": "add"}
         self.launch(log, run, "compact", "compact_fold", mask, *bounds, totals, **params)

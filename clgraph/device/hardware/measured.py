@@ -371,31 +371,32 @@ SORT_SHAPES = Constant(
 SWEEP_SHAPES = Constant(
     "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans in"
     " one launch, by kernel and bytes of an element",
-    "9d772f3: probes/h200-20261128-scans.txt",
+    "9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys.txt",
     neutral={
         ("scan_sweep", 4): (256, 32, 0),
         ("scan_sweep", 8): (256, 16, 0),
         ("segmented_sweep", 4): (384, 16, 0),
         ("compact_sweep", 4): (256, 16, 0),
-        ("compact_sweep", 8): (1024, 8, 0),
+        ("compact_sweep", 8): (512, 8, 0),
     },
     h200={
         ("scan_sweep", 4): (256, 32, 256),
         ("scan_sweep", 8): (256, 16, 0),
         ("segmented_sweep", 4): (384, 16, 256),
         ("compact_sweep", 4): (256, 16, 256),
-        ("compact_sweep", 8): (1024, 8, 0),
+        ("compact_sweep", 8): (512, 8, 0),
     },
 )
 COMPACTED_AT_ONCE = Constant(
-    "elements below which compaction is one launch, of four bytes and of more",
-    "probes/h200-20261129-keys.txt",
+    "elements below which compaction is one launch, of four bytes and of more; emulated lanes take"
+    " half as long again so",
+    "94923b6 and a patch: probes/h200-20261129-keys.txt",
     neutral=(0, 0),
     h200=(1 << 26, 1 << 25),
 )
 MERGE_SHAPES = Constant(
     "work-items of a group and elements of each in a tile of a merge, by bytes of keys and values",
-    "b0149a4, 9d772f3: probes/h200-20261128-scans.txt",
+    "b0149a4, 9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys.txt",
     neutral={
         (4, 0): (128, 23),
         (4, 4): (128, 15),

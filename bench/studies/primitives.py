@@ -98,7 +98,11 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     for size_bytes in (4, 8):
         compaction = Compaction(device)
         half = tuple(memory.allocate(name, n, f"u{size_bytes}") for name in ("given", "kept"))
-        ms = spent(lambda log, stage=compaction, half=half: stage.enqueue(log, mask, n, half))
+
+        def compact(log: SweepLog, stage: Compaction = compaction, half: Any = half) -> None:
+            stage.enqueue(log, mask, n, half)
+
+        ms = spent(compact)
         note(f"compact u{size_bytes}, half", ms, n + size_bytes * (n + n // 2))
     heads = memory.upload("heads", (rng.random(n) < SEGMENT_SHARE).astype(np.uint8))
     segmented = SegmentedScan(device, np.uint32)

@@ -95,7 +95,23 @@ class Scan(Sweep):
 
 
 class Compaction(Sweep):
-    """Keeping the elements whose mask is not zero, in their order, on a device."""
+    """Keeping the elements whose mask is not zero, in their order, on a device.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+
+    Attributes
+    ----------
+    at_once : tuple of int
+        Elements below which this is one launch, of up to four bytes in all arrays and of more.
+    """
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
+        lanes = device.traits.lanes
+        self.at_once = COMPACTED_AT_ONCE.on(device.traits) if lanes > 1 else (0, 0)
 
     def enqueue(
         self, log: Log, mask: Allocation, n: int, *arrays: tuple[Allocation, Allocation]
@@ -123,7 +139,7 @@ class Compaction(Sweep):
         total = self.array("compact_total", 1, run.index)
         kinds = tuple(MOVED[array.dtype.itemsize] for array, _ in arrays)
         wide = sum(array.dtype.itemsize for array, _ in arrays) > 4
-        if self.device.traits.lanes > 1 and n < COMPACTED_AT_ONCE.on(self.device.traits)[wide]:
+        if n < self.at_once[wide]:
             ends = (*(array for pair in arrays for array in pair), total)
             self.sweep(log, "compact_sweep", n, (mask,), ends, 8 if wide else 4, kinds=kinds)
             return total

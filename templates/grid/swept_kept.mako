@@ -14,12 +14,20 @@
 <%namespace name="swept" file="/grid/swept.mako"/>
 <%namespace name="rows" file="/grid/swept_rows.mako"/>
 
+<%!
+    def bits_of(vector, words):
+        """Give the expression for a bit of each byte of a vector of so many words, or of one."""
+        parts = [f"{vector}.s{part}" for part in range(words)] if words > 1 else [vector]
+        return " | ".join(f"flag_bits({word}) << {4 * part}u" for part, word in enumerate(parts))
+%>
+
 ## Declares `keeps`, a bit for each row: whether the lane's element is kept.
 <%def name="keeps_of(mask, items)">\
+<% vector = rows.module.of("uint", items // 4) %>\
 uint keeps = 0u;
 if (full) {
-    const ${rows.module.of("uint", items // 4)} bytes = *(__global const ${rows.module.of("uint", items // 4)} *)(${mask} + mine - lane_id() + lane_id() * ${items}u);
-    const uint flags = ${" | ".join(f"flag_bits(bytes{f'.s{part}' if items > 4 else ''}) << {4 * part}u" for part in range(items // 4))};
+    const ${vector} bytes = *(__global const ${vector} *)(${mask} + mine - lane_id() + lane_id() * ${items}u);
+    const uint flags = ${bits_of("bytes", items // 4)};
     #pragma unroll
     for (uint item = 0u; item < ${items}u; ++item) {
         const uint at = item * LANES + lane_id();

@@ -156,10 +156,8 @@ def test_tiles_of_any_shape(lanes, monkeypatch, shape):
     check_compaction(Compaction(lanes), lanes, 9_001, 0.3, ("u4", "u8"))
 
 
-def test_large_arrays_are_compacted_in_three_launches(lanes, monkeypatch):
+def test_large_arrays_are_compacted_in_three_launches(lanes):
     """By how many bytes an element has in all."""
-    limits = replace(scanning.COMPACTED_AT_ONCE, neutral=(2000, 1000), h200=None)
-    monkeypatch.setattr(scanning, "COMPACTED_AT_ONCE", limits)
     for kinds, n, wanted in (
         (("u4",), 1999, ["compact_sweep"]),
         (("u4",), 2000, ["compact_fold", "compact_totals", "compact_apply"]),
@@ -167,6 +165,7 @@ def test_large_arrays_are_compacted_in_three_launches(lanes, monkeypatch):
         (("u8",), 1000, ["compact_fold", "compact_totals", "compact_apply"]),
     ):
         stage = Compaction(lanes)
+        stage.at_once = 2000, 1000
         check_compaction(stage, lanes, n, 0.5, kinds)
         assert [name for _, name, *_ in stage._kernels] == wanted
 

@@ -369,9 +369,9 @@ SORT_SHAPES = Constant(
 )
 
 SWEEP_SHAPES = Constant(
-    "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans in"
-    " one launch, by kernel and bytes of an element",
-    "9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys.txt",
+    "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans and"
+    " compactions in one launch, by kernel and bytes",
+    "9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys",
     neutral={
         ("scan_sweep", 4): (256, 32, 0),
         ("scan_sweep", 8): (256, 16, 0),

@@ -215,13 +215,13 @@ def primitive(graph: Graph, name: str, device: Device) -> object:
     return primitives.exclusive_scan(values.astype(kind), operator=operator or "add", device=device)
 
 
-def compacted(values: NDArray[Any], device: Device, at_once: int) -> None:
+def compacted(values: NDArray[Any], device: Device, at_once: int) -> object:
     """Compact an array in three launches, or in one where lanes are several."""
     memory, stage = Memory(device), Compaction(device)
     stage.at_once = (at_once,) * 2 if device.traits.lanes > 1 else (0, 0)
     mask = memory.upload("mask", (values > 1).view(np.uint8))
     pair = memory.upload("values", values), memory.allocate("kept", values.size, values.dtype)
-    stage.enqueue(SweepLog(), mask, values.size, pair)
+    return stage.enqueue(SweepLog(), mask, values.size, pair)
 
 
 def vertices(graph: Graph, name: str, device: Device) -> object:

@@ -15,7 +15,7 @@ from clgraph.cluster.parts.partition import PARTITIONS, Grid, chosen, made
 from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
 from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, run
 from clgraph.cluster.ranks.together import messages_of
-from clgraph.cluster.result import DividedFindings
+from clgraph.cluster.findings import DividedFindings
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 HEAD = b"\0" + (2).to_bytes(8, "little") + (1).to_bytes(8, "little")  # two edges, a vertex

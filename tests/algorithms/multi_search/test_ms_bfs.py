@@ -63,7 +63,7 @@ def test_sums_per_source_and_per_target(graph, device):
     sources = np.random.default_rng(1).integers(0, graph.n, 150)
     hops = np.array([expected_distances(graph, int(source)) for source in sources])
     for output, axis in (("sources", 1), ("targets", 0)):
-        sums = BitParallel(graph, device, output, sources.size).sums(sources)
+        sums = BitParallel(graph, device, output, sources.size).totals(sources)
         np.testing.assert_array_equal(sums.reached, (hops >= 0).sum(axis))
         np.testing.assert_array_equal(sums.total, np.maximum(hops, 0).sum(axis))
         np.testing.assert_array_equal(sums.farthest, np.maximum(hops, 0).max(axis))

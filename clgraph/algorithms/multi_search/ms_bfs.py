@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search.long_rows import launch_by_rows, upload_long_rows
 from clgraph.algorithms.multi_search.ms_bfs_config import (
     FOUND_WORDS,
     OUTPUTS,
-    long_rows_in_parts,
     most_words,
     ms_bfs_config,
 )
 from clgraph.algorithms.multi_search.result import Totals
 from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import resident
 from clgraph.graph.arguments import one_of
 from clgraph.progress import report_progress
 
@@ -204,16 +204,7 @@ class BitParallel:
         self._arrays["actives"] = memory.allocate("actives", slots * graph.n, np.uint8)
         found = self._arrays["found"] = memory.allocate("found", FOUND_WORDS, np.uint32)
         self._mirror = Mirror(self.device, found, 0, FOUND_WORDS)
-        long_rows, owners, begins = long_rows_in_parts(back, config.part_edges)
-        self._long = (
-            np.uint32(long_rows.size),
-            memory.upload("long_vertices", long_rows.astype(np.uint32)),
-        )
-        self._parts = (
-            np.uint32(owners.size),
-            memory.upload("part_vertices", long_rows[owners].astype(np.uint32)),
-            memory.upload("part_begins", begins.astype(offsets_dtype(graph.m))),
-        )
+        self._long, self._parts, _ = upload_long_rows(memory, back, config.part_edges)
         self._prepared = True
 
     def _search(
@@ -257,7 +248,4 @@ class BitParallel:
         self.kernel_ms += (last.profile.end - first.profile.start) / 1e6
 
     def _launch(self, step: str, *args: Any) -> cl.Event:
-        kernel, traits, config = self._kernels[step], self.device.traits, self.config
-        size = config.group_size if step == "gather" else config.settle_size
-        groups = traits.compute_units * (4 if traits.is_cpu else max(2048 // size, 1))
-        return kernel.launch(groups * size, size, *args)
+        return launch_by_rows(self._kernels[step], self.config.group_size, *args)

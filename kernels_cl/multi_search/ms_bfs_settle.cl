@@ -140,7 +140,7 @@ void ms_bfs_settle(${settle_arguments()})
             const uint first = (uint)(x % ROW_WORDS) * 32u;
             for (uint rest = rows[SLOT(l) * ROW_WORDS + x]; rest; rest &= rest - 1) {
                 const uint s = first + (uint)popcount(~rest & (rest - 1));
-                ${"++bits[s]" if config.group_size == 1 else "atomic_inc(bits + s)"};
+                ${"++bits[s]" if config.counts_alone else "atomic_inc(bits + s)"};
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -75,6 +75,11 @@ class BitParallelConfig:
         return self.kept_levels + 1
 
     @property
+    def counts_alone(self) -> bool:
+        """Whether a work-item counts by itself."""
+        return self.group_size == 1
+
+    @property
     def level_bits(self) -> int:
         """Bits that number them."""
         return self.kept_levels.bit_length()

@@ -51,7 +51,7 @@ def test_a_search_has_no_kernels_of_rows_before(any_device, monkeypatch):
     broken_off(monkeypatch, engine_plan, "Driver", lambda: search.run(3))
     np.testing.assert_array_equal(search.run(3).distances, hops(graph, 3))
     assert not budgets
-    assert search._stages._config == search.config
+    assert search._stages._own[-1] == search.config.launch_work
 
 
 def test_many_searches_have_no_kernel_of_rows_before(any_device, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from paths import check_paths, weighted
 
 import clgraph as cg
-from clgraph.engine.driver import Outcome
+from clgraph.engine.outcome import Outcome
 from clgraph.engine.strategies.cores import (
     FEWEST_EDGES,
     LONGEST_MS,

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Device, DeviceTraits
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.plan import Table
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resolved import Resolved
+    from clgraph.engine.table import Table
 
 __all__ = ["Record", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
 

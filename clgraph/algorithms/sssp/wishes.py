@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.result import PathFindings
     from clgraph.algorithms.sssp.weights import Weights
-    from clgraph.engine.plan import Table
+    from clgraph.engine.table import Table
 
 __all__ = ["Wish", "declare_wishes"]
 

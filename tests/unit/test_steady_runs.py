@@ -36,7 +36,7 @@ def searches(graph, device):
 # GPU; arguments that it hands over, which are the same arrays and numbers as in the run before.
 ALL = {
     "bfs": (cg.BFS, PATH, (1,), 30, 1, 0),
-    "sssp": (cg.SSSP, WEIGHED, (1,), 36, 1, 0),
+    "sssp": (cg.SSSP, WEIGHED, (1,), 34, 1, 0),
     "components": (cg.ConnectedComponents, PATH, (), 72, 1, 0),
     # Its history, and whether it is done; of the CPU's depth-first search the latter alone.
     "scc": (partial(cg.SCC, config="signatures"), WAYS, (), 94, 3, 0),

@@ -130,7 +130,7 @@ class SSSP(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
-        decided, keys = self.config, self._weights.keys
+        decided, keys = self.config.of_any_weights, self._weights.keys
         parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         self._ready(
             table,
@@ -228,10 +228,11 @@ class SSSP(SearchPlan):
             if changed:
                 self._follow()
             graph, weights, tuned = self.graph, self._weights, self._tuned
-            wish = Wish.of(graph.n, weights, source, target, max_distance)
+            n = graph.n
+            wish = Wish.of(n, weights, source, target, max_distance)
             if weights.negative and max_distance is not None:
                 refuse_tree(max_distance, wanted=self.with_predecessors or verify)
-            out = output_array(out, graph.n, weights.dtype)
+            out = output_array(out, n, weights.dtype)
             buffers = self._pool.take()
             given = self._arguments(wish, buffers)
             control = tuned.begin(self._stages.table, weights) if tuned else None

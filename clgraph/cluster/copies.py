@@ -11,6 +11,7 @@ from clgraph.algorithms.bfs.sharing import MOST_SHARED
 from clgraph.cluster.parts.copies import CopyPart, SharedBFS
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
+from clgraph.engine.outcome import Outcome
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -118,11 +119,12 @@ class CopyExchange:
             # Kernels wait for each other: each is launched right behind the one before.
             yield TOGETHER
             found.stamp = stamp + MOST_SHARED  # whatever comes now, no later search has these
-            plan.start(args)
+            plan.launch(args)
             yield TOGETHER
-            asked = plan.ask()
+            started = plan.ask(args)
             yield TOGETHER  # all are asked before any is waited for
-            outcome = driver.finish(args, asked)
+            outcome = Outcome()
+            driver.finish(started, outcome)
             self.stepped = outcome.mode == "stepped"
             launched = yield AllGather.of(outcome.launches)
         except BaseException:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from clgraph.cluster.parts.part import Part
     from clgraph.device import Device
-    from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.stats import TraversalStats
     from clgraph.graph import Graph
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.stages import Record
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
     from clgraph.graph import Graph
 
 __all__ = ["SCC", "SCCResult", "scc"]

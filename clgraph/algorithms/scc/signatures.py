@@ -8,16 +8,16 @@ import numpy as np
 
 from clgraph.algorithms.scc.stages import Recorded, limit_scans, resolve_stages
 from clgraph.device.hardware.measured import SIGNATURE_ROUNDS, TRIM_ENTRY, TRIM_WORTH
-from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.table import Table
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resident import ResidentGraph
     from clgraph.engine.sweeps import SweepLog
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Device, DeviceTraits, Memory
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.plan import Table
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resolved import Resolved
     from clgraph.engine.sweeps import SweepLog
+    from clgraph.engine.table import Table
 
 __all__ = ["Record", "Recorded", "compile_stages", "limit_scans", "resolve_stages"]
 

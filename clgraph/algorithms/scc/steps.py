@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.algorithms.scc.stages import Recorded, limit_scans, resolve_stages
-from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
+from clgraph.engine.table import Table
 from clgraph.errors import InvalidGraphError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resident import ResidentGraph
     from clgraph.engine.sweeps import SweepLog
 

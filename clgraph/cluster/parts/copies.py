@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clgraph.cluster.parts.partition import Ownership
     from clgraph.cluster.parts.share import Share
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.driver import Driver
+    from clgraph.engine.driver import Driver, Started
 
 __all__ = ["CopyPart", "Gathered", "SharedBFS"]
 
@@ -68,15 +68,15 @@ class SharedBFS(BFS):
             }
         )
 
-    def start(self, args: list[Argument]) -> None:
+    def launch(self, args: list[Argument]) -> None:
         """Launch what was prepared, and do nothing else: the others' kernels wait for this one."""
-        self._stages.start(args)
+        self._stages.launch(args)
 
-    def ask(self) -> Any:
+    def ask(self, args: list[Argument]) -> Started:
         """Have the search tell how it ended; whoever waits for it flushes its own queue alone."""
-        asked = self._stages.ask()
+        started = self._stages.ask(args)
         self.device.queue.flush()
-        return asked
+        return started
 
     def own(self, name: str) -> NDArray[np.int32]:
         """Read what the last search wrote of its own vertices: distances or predecessors."""

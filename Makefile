@@ -25,7 +25,7 @@ help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
 	@echo "make test      install what the tests need and run a case of each but the longest, in minutes"
 	@echo "make test-rest the other cases, so that both are the whole suite"
-	@echo "make test-all  a case of each with optimised kernels, a slow case of each, and 75 mutants"
+	@echo "make test-all  a case of each with optimised kernels, slow cases of half, and 75 mutants"
 	@echo "make mutants   break the code at many places and see whether tests notice"
 	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
 	@echo "make docs      make a site of the pages and docstrings in build/site"
@@ -51,14 +51,17 @@ test: $(VENV)/.installed-test
 test-rest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --other-cases $(CASES) $(REST_ARGS)
 
-# What the two above leave: kernels that are built as users have them, in four times the time, in
-# one case of each test; slow tests, a case of each; and mutants. Which slow case and which mutants
-# it is changes with every commit: all of them, and all cases optimised, take hours, with
-# `pytest --run-slow`, `--optimised` and `make mutants`.
+# What the two above leave: kernels that are built as users have them, in seven times the time, in
+# one case of each test that builds some; a slow case of every second test that has some; and mutants.
+# Of tests marked rest, which take longest, it has every second one, too. Which tests, which slow case
+# and which mutants it is changes with every commit, so that each has its turn within a few: all of
+# them, and all cases optimised, take hours, with `pytest --run-slow`, `--optimised` and
+# `make mutants`. Processes of it wait a fifth of their time: a third one works then.
 SLOW_CASES ?= 1
 MUTANTS ?= 75
+ALL_ARGS ?= --numprocesses 3 --dist worksteal
 test-all: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --cases $(CASES) --optimised-cases $(CASES) \
+	$(BIN)/python -m pytest $(ALL_ARGS) --run-slow --cases $(CASES) --optimised-cases $(CASES) \
 	    --slow-cases $(SLOW_CASES)
 	$(BIN)/python tests/mutants/run.py --most $(MUTANTS)
 

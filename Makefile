@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# A process for each of two cores, which take over tests from each other.
-PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
+# Three processes for two cores, since each waits a fifth to a quarter of its time, for devices and for
+# processes that tests start; they take over tests from each other. Each grows to some 2 to 4 GB.
+PYTEST_ARGS ?= --numprocesses 3 --dist worksteal
 # NumPy's own threads would turn beside them, waiting for work; and the processes that tests start
 # would each compile the library where Python is told to keep nothing that it compiled.
 export OPENBLAS_NUM_THREADS ?= 1
@@ -56,12 +57,11 @@ test-rest: $(VENV)/.installed-test
 # Of tests marked rest, which take longest, it has every second one, too. Which tests, which slow case
 # and which mutants it is changes with every commit, so that each has its turn within a few: all of
 # them, and all cases optimised, take hours, with `pytest --run-slow`, `--optimised` and
-# `make mutants`. Processes of it wait a fifth of their time: a third one works then.
+# `make mutants`.
 SLOW_CASES ?= 1
 MUTANTS ?= 75
-ALL_ARGS ?= --numprocesses 3 --dist worksteal
 test-all: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(ALL_ARGS) --run-slow --cases $(CASES) --optimised-cases $(CASES) \
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --run-slow --cases $(CASES) --optimised-cases $(CASES) \
 	    --slow-cases $(SLOW_CASES)
 	$(BIN)/python tests/mutants/run.py --most $(MUTANTS)
 

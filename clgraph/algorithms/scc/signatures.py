@@ -163,7 +163,8 @@ class Signatures(Recorded):
         Outcome
             With `depth` 1 if the budget of scans was spent before all were found.
         """
-        outcome = self._ran(log, {"component": component})
+        outcome = self._stages.run({"component": component})
+        log.add(*outcome.events, outcome.launches)
         if not outcome.depth:
             self._sweeper.launch(log, self._resolve, self._stages.table["n"], component)
         return outcome

@@ -18,7 +18,7 @@ from clgraph.engine.strategies.schedule import Schedule
 from clgraph.engine.sweeps import COMPONENT_KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from clgraph.device import Device, DeviceTraits, Memory
     from clgraph.engine.outcome import Outcome
     from clgraph.engine.resolved import Resolved
-    from clgraph.engine.sweeps import SweepLog
     from clgraph.engine.table import Table
 
 __all__ = ["Record", "Recorded", "compile_stages", "limit_scans", "resolve_stages"]
@@ -168,12 +167,6 @@ class Recorded:
         self.resolved = resolved
         self.source_hash = self._stages.program.source_hash
         self._names = (tuple(phases), ("END", *stages))
-
-    def _ran(self, log: SweepLog, given: Mapping[str, Any], **how: Any) -> Outcome:
-        """Run all stages, as `Driver.run` does, and note their launches."""
-        outcome = self._stages.run(given, **how)
-        log.add(*outcome.events, outcome.launches)
-        return outcome
 
     def record(self, outcome: Outcome) -> Record:
         """Copy what the last run noted to the host."""

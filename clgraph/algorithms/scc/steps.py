@@ -145,8 +145,10 @@ class Steps(Recorded):
             With `depth` the number of vertices that are left.
         """
         self._prepare(log, component, ranges)
-        given = {"component": component, **({} if ranges is None else ONCE)}
-        return self._ran(log, given, restart=lambda: self._prepare(log, component, ranges))
+        given: dict[str, Any] = {"component": component, **({} if ranges is None else ONCE)}
+        outcome = self._stages.run(given, restart=lambda: self._prepare(log, component, ranges))
+        log.add(*outcome.events, outcome.launches)
+        return outcome
 
     def _prepare(self, log: SweepLog, component: Allocation, ranges: Allocation | None) -> None:
         """Enqueue what makes every vertex live."""

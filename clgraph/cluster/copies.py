@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.sharing import MOST_SHARED
 from clgraph.cluster.parts.copies import CopyPart, SharedBFS
 from clgraph.cluster.ranks.comm import AllGather
 from clgraph.cluster.result import Level
+from clgraph.engine.driver import GAVE_UP
+from clgraph.engine.state import STATUS_PAUSED
+from clgraph.engine.strategies.schedule import Persistent
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -75,7 +79,7 @@ class CopyExchange:
     part : CopyPart
         What is on the device.
     stepped : bool
-        Whether the last search waited for another device in vain, and so ran alone.
+        Whether in the last search one of the devices was waited for in vain, so that each ran alone.
     """
 
     NAME = "bits"
@@ -94,6 +98,8 @@ class CopyExchange:
         begins = [*(owned.first for owned in share.partition.shares), graph.n]
         if numbering:
             begins, graph = numbering.begins, numbering.place(device)
+        # How long groups keep their frontiers is a matter of time, and decides when levels pull.
+        wanted = wanted.filled(BFSConfig(schedule=Persistent(group_resident=False)))
         self._ranks = share.partition.ranks
         plan = SharedBFS(begins, share.rank, graph, predecessors, wanted, device)
         found.plans.append(plan)
@@ -108,23 +114,39 @@ class CopyExchange:
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
         plan, driver, found = self.part.plan, self.part.plan.driver, self._found
-        number, self.stepped = found.begin(source), False
+        number, self.stepped = found.begin(plan, source), False
         begun = time.perf_counter()
         if number is None:
             return [Level(1)], 0, time.perf_counter() - begun
         stamp = found.stamp
         try:
             args = plan.prepare(number, limit, stamp % 2**32)
-            # Kernels wait for each other: each is launched right behind the one before.
-            yield TOGETHER
-            found.stamp = stamp + MOST_SHARED  # whatever comes now, no later search has these
-            plan.start(args)
-            yield TOGETHER
-            asked = plan.ask()
-            yield TOGETHER  # all are asked before any is waited for
-            outcome = driver.finish(args, asked)
-            self.stepped = outcome.mode == "stepped"
-            launched = yield AllGather.of(outcome.launches)
+            ending, launches = STATUS_PAUSED, 0
+            while True:
+                # Kernels wait for each other: each is launched right behind the one before.
+                yield TOGETHER
+                found.stamp = stamp + MOST_SHARED  # whatever comes now, no later search has these
+                if ending == STATUS_PAUSED:
+                    plan.start(args, launches)
+                    launches += 1
+                yield TOGETHER
+                asked = plan.ask()
+                yield TOGETHER  # all are asked before any is waited for
+                ending = driver.ended(asked)
+                endings = yield AllGather.of(ending, launches)
+                gave_up = endings[:, 0] == GAVE_UP
+                if gave_up.any() or not (endings[:, 0] == STATUS_PAUSED).any():
+                    break
+            # Whoever went on without those that gave up may have taken something unlike for theirs.
+            self.stepped = bool(gave_up.any())
+            if self.stepped:
+                if ending == GAVE_UP:
+                    driver.warn()
+                outcome = driver.again_stepped(args)
+                launches += outcome.launches
+            else:
+                outcome = driver.outcome(launches)
+            launched = yield AllGather.of(launches)
         except BaseException:
             plan.device.queue.finish()  # its waits are bounded; it reads the mailboxes of others
             raise
@@ -134,7 +156,7 @@ class CopyExchange:
             levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
         if outcome.depth >= plan.noted_levels:
             yield from self._counted(levels, outcome.depth)
-        elif levels and launched.sum() == self._ranks and not any(one.rounds for one in levels):
+        elif levels and not self.stepped and not any(one.rounds for one in levels):
             # No number was used. Those of mailboxes and of searches are compared modulo 2**32: what
             # mailboxes hold must not fall back behind by half of that.
             found.stamp = stamp

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["Driver", "Outcome"]
+__all__ = ["GAVE_UP", "Driver", "Outcome"]
 
 log = logging.getLogger("clgraph")
 
 FLAG_STEPPED, FLAG_OPEN, FLAG_SINGLE_GROUP, FLAG_ALONE = 1, 2, 4, 8
+GAVE_UP = -1  # how a launch ended in which somebody waited in vain
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
 NOTHING_COUNTED = (0,) * len(COUNTERS)
@@ -285,7 +286,7 @@ class Driver:
                 if cores:
                     cores.saw(outcome)
                 return outcome
-            self._warn()
+            self.warn()
             if watching is not None:
                 watching.gave_up(self._kernel)
             if restart is not None:
@@ -306,7 +307,7 @@ class Driver:
         Returns
         -------
         list
-            All arguments, for `start` and `finish`.
+            All arguments, for `start` and `again_stepped`.
         """
         args = self.table.bind(given)
         args += self._own
@@ -316,30 +317,41 @@ class Driver:
         self._kernel.hand_over(args, self.table.changing, self.table.stamp)
         return args
 
-    def start(self, args: list[Argument]) -> None:
-        """Launch what was prepared, and do not wait: `ask` and then `finish` do."""
-        self._launch(args, 0, self._persistent_flags, seen=False)
+    def start(self, args: list[Argument], launch: int) -> None:
+        """Launch what was prepared, or has paused, and do not wait: `ask` and then `ended` do."""
+        self._launch(args, launch, self._persistent_flags, seen=False)
 
     def ask(self) -> Any:
-        """Have what was started tell how it ended; `finish` waits for it."""
+        """Have what was started tell how it ended; `ended` waits for it."""
         return self._mirror.ask()
 
-    def finish(self, args: list[Argument], asked: Any) -> Outcome:
-        """Wait for what was started and asked for, and go on with it as `run` does.
+    def ended(self, asked: Any) -> int:
+        """Wait for what was started and asked for; tell how it ended, see `_ending`."""
+        self._mirror.came(asked)
+        return self._ending()
+
+    def outcome(self, launches: int) -> Outcome:
+        """Give what a search left behind that is done after so many launches.
 
         Raises
         ------
         As `run` does.
         """
-        self._mirror.came(asked)
-        outcome = self._persistent(args, None, None, launched=True)
-        if outcome is not None:
-            return outcome
-        self._warn()
+        outcome = self._outcome("persistent", (None, None), launches)
+        self._is_initial = self._is_left_initial
+        return outcome
+
+    def again_stepped(self, args: list[Argument]) -> Outcome:
+        """Run from the beginning, in stepped mode, what was prepared and has ended in any way.
+
+        Raises
+        ------
+        As `run` does.
+        """
         self._begin()
         return self._stepped(args, (), None, None)
 
-    def _warn(self) -> None:
+    def warn(self) -> None:
         """Say that a persistent launch gave up."""
         log.warning(
             "%s on %s: a work-group waited in vain for another of %d (%d are resident at once);"
@@ -360,29 +372,33 @@ class Driver:
         args: list[Argument],
         between: Callable[[], object] | None,
         beside: Mirror | None,
-        *,
-        launched: bool = False,
     ) -> Outcome | None:
-        """Launch until the search is done, from a first launch on that has ended."""
-        flags, launches, words = self._persistent_flags, 1, self._words
-        first = last = None if launched else self._launch(args, 0, flags)
-        if not launched:
-            self._mirror.refresh(beside)
+        """Launch until the search is done; None if it gave up."""
+        flags, launches = self._persistent_flags, 1
+        first = last = self._launch(args, 0, flags)
+        self._mirror.refresh(beside)
         while True:
-            if words[_ABORTED]:
+            ending = self._ending()
+            if ending == GAVE_UP:
                 return None
-            status = words[_STATUS]
-            if status == STATUS_DONE:
+            if ending == STATUS_DONE:
                 outcome = self._outcome("persistent", (first, last), launches)
                 self._is_initial = self._is_left_initial
                 return outcome
-            if status != STATUS_PAUSED:
-                self._raise_unfinished()
             if between:
                 between()
             last = self._launch(args, launches, flags)
             launches += 1
             self._mirror.refresh(beside)
+
+    def _ending(self) -> int:
+        """Tell how the last persistent launch ended: STATUS_DONE, STATUS_PAUSED or GAVE_UP."""
+        if self._words[_ABORTED]:
+            return GAVE_UP
+        status = self._words[_STATUS]
+        if status not in {STATUS_DONE, STATUS_PAUSED}:
+            self._raise_unfinished()
+        return status
 
     def _stepped(
         self,

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,6 +55,13 @@ class Later:
         return self._values
 
 
+class Owner(Protocol):
+    """Who needs what a search wrote, until everything has been read."""
+
+    def detach(self) -> None:
+        """Read everything and let go of the buffers."""
+
+
 class SearchBuffers:
     """What one search writes: its result stays here until it is read or forgotten.
 
@@ -91,13 +98,13 @@ class SearchBuffers:
         self.distances = memory.allocate("distances", n, dtype)
         self.predecessors = memory.allocate("predecessors", n, np.int32) if predecessors else None
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
-        self.owner: weakref.ref[Findings] | None = None
+        self.owner: weakref.ref[Owner] | None = None
         self.reading = threading.RLock()
         self.arguments = {"distances": self.distances, "levels": self.levels}
         if self.predecessors is not None:
             self.arguments["predecessors"] = self.predecessors
 
-    def living(self) -> Findings | None:
+    def living(self) -> Owner | None:
         """Whose result is here."""
         return self.owner() if self.owner is not None else None
 

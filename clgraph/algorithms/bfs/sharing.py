@@ -39,6 +39,7 @@ MAILBOX_WORDS = {
     "BOX_READY": 0,
     "BOX_VERTICES": LINE,
     "BOX_EDGES": LINE + 2,
+    "BOX_LEVEL": LINE + 4,
     "COUNTS_STRIDE": LINE,
     "BOX_FOUND": 3 * LINE,
 }
@@ -126,10 +127,12 @@ class Sharing:
         queued = frontier.name == "vertex" and frontier.visited == "bitmap" and frontier.exact
         persistent = config.synchronisation == "persistent" and config.kernels == "fused"
         simple = config.balance.scope != "grid" and not config.hub_bins
+        simple = simple and not config.group_resident  # which ends when time has it
         if not (queued and persistent and simple and isinstance(config.pull, ByEdges)):
             raise InvalidArgumentError(
                 "copies of a graph are searched with a queue of vertices and a bitmap, by a launch "
-                "whose levels may pull; leave the configuration or partition='copies' out."
+                "whose levels may pull, without group_resident; leave the configuration or "
+                "partition='copies' out."
             )
 
     def link(self, table: Table, addresses: Sequence[int]) -> None:

@@ -12,8 +12,10 @@
 ## Offers        declarations(), setup(), own(v), share(s, edges), put(w), exchange(), ended(), pulled_part(), pulled()
 ## In scope      memory and system vocabularies, copies (how many others there are), the kernel's arguments, now; of
 ##               a stage of vertex_queue.mako also its bitmaps, of `ended` what its decide() has
-## Waiting       bounded, by the one work-item that decides; whoever waits in vain gives up as if a group were
-##               missing, and the host runs the search again in stepped mode, where nothing is shared
+## Waiting       bounded, by the one work-item that decides; whoever waits in vain, or hears of another level, gives up as
+##               if a group were missing, and then every device searches again in stepped mode, where nothing is shared
+## Decisions     are to be the same on all devices, so nothing that is a matter of time may have a part in them, such as
+##               how long groups keep their frontiers; a level that is shared here and not there is noticed
 ##
 ## A level that pushes is shared only where it is bare: then no device needs a queue of what was found.
 
@@ -29,16 +31,18 @@
 ${system.vocabulary()}
 ${mailbox.places()}
 // By one work-item, once all groups of this device are through with a shared level: hand over what it found, and
-// give what all found together. 0 if one of the others did not come in time.
+// give what all found together. 0 if one of the others did not come in time, or came with another level.
 static int all_found(volatile __global uint *state, const ulong own_box,
                      % for other in range(copies):
                      const ulong box${other},
                      % endfor
-                     const uint stamp, const uint place, const uint polls, uint *found, ulong *edges) {
+                     const uint stamp, const uint place, const uint polls, const uint level, uint *found,
+                     ulong *edges) {
     volatile __global uint *const own = BOX(own_box) + place;
     own[BOX_VERTICES] = *found;
     own[BOX_EDGES] = (uint)*edges;
     own[BOX_EDGES + 1] = (uint)(*edges >> 32);
+    own[BOX_LEVEL] = level;
     fence_system();   // what other groups put there, too
     store_release_system(BOX(own_box) + BOX_READY, stamp);
     % for other in range(copies):
@@ -50,6 +54,7 @@ static int all_found(volatile __global uint *state, const ulong own_box,
             if (++polled == polls || load_relaxed(state + ABORTED)) return 0;
             atomic_inc(state + HEARTBEAT);   // groups that wait for this one wait on
         }
+        if (load_system(box + place + BOX_LEVEL) != level) return 0;
         *found += load_system(box + place + BOX_VERTICES);
         *edges += load_system(box + place + BOX_EDGES) | (ulong)load_system(box + place + BOX_EDGES + 1) << 32;
     }
@@ -140,7 +145,7 @@ __global const uint${likely if likely > 1 else ""} *const likely = every_likely 
         const uint exchanges = state[EXCHANGES];
         next.mode = TAKE;
         if (!all_found(state, own_box, ${"".join(f"box{other}, " for other in range(copies))}first_stamp + exchanges,
-                       (exchanges & 1u) * COUNTS_STRIDE, box_polls, &found, &edges)) {
+                       (exchanges & 1u) * COUNTS_STRIDE, box_polls, now.level, &found, &edges)) {
             store_relaxed(state + ABORTED, 1u);
             next.mode = MODE_DONE;
         }

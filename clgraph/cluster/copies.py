@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.sharing import MOST_SHARED
 from clgraph.cluster.parts.copies import CopyPart, SharedBFS
-from clgraph.cluster.ranks.comm import AllGather
+from clgraph.cluster.ranks.comm import AllGather, Step
 from clgraph.cluster.result import Level
 from clgraph.engine.driver import GAVE_UP
+from clgraph.engine.findings import Later
 from clgraph.engine.state import STATUS_PAUSED
 from clgraph.engine.strategies.schedule import Persistent
 from clgraph.errors import InvalidArgumentError
@@ -20,9 +21,7 @@ from clgraph.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from numpy.typing import NDArray
-
-    from clgraph.cluster.parts.copies import Gathered
+    from clgraph.cluster.parts.copies import Found, Gathered
     from clgraph.cluster.parts.numbering import Numbering
     from clgraph.cluster.parts.share import Share
     from clgraph.cluster.result import Levels
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["CopyExchange", "check_alike"]
 
 DIRECTIONS = ("end", "push", "push", "pull", "push")
-TOGETHER = AllGather.of(0)  # nobody goes on before all have come so far
+TOGETHER = Step()
 SHARED = 1 << 8
 
 
@@ -63,7 +62,7 @@ class CopyExchange:
         The whole.
     numbering : Numbering, optional
         Under which numbers devices have it.
-    found : Gathered
+    gathered : Gathered
         What all ranks of the plan find.
     share : Share
         Of which vertices this rank has results.
@@ -79,7 +78,7 @@ class CopyExchange:
     part : CopyPart
         What is on the device.
     stepped : bool
-        Whether in the last search one of the devices was waited for in vain, so that each ran alone.
+        Whether in the last search a device was waited for in vain, so that each ran alone.
     """
 
     NAME = "bits"
@@ -88,7 +87,7 @@ class CopyExchange:
         self,
         graph: Graph,
         numbering: Numbering | None,
-        found: Gathered,
+        gathered: Gathered,
         share: Share,
         device: Device,
         wanted: Any,
@@ -102,8 +101,8 @@ class CopyExchange:
         wanted = wanted.filled(BFSConfig(schedule=Persistent(group_resident=False)))
         self._ranks = share.partition.ranks
         plan = SharedBFS(begins, share.rank, graph, predecessors, wanted, device)
-        found.plans.append(plan)
-        self.part, self._found = CopyPart(share, plan, found), found
+        gathered.plans.append(plan)
+        self.part, self._gathered = CopyPart(share, plan, gathered), gathered
         self.stepped = False
 
     def prepare(self) -> Generator[Any, Any, None]:
@@ -113,32 +112,32 @@ class CopyExchange:
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
-        plan, driver, found = self.part.plan, self.part.plan.driver, self._found
-        number, self.stepped = found.begin(plan, source), False
-        begun = time.perf_counter()
+        plan, driver, gathered = self.part.plan, self.part.plan.driver, self._gathered
+        number, self.stepped = gathered.begin(plan, source), False
         if number is None:
-            return [Level(1)], 0, time.perf_counter() - begun
-        stamp = found.stamp
+            return [Level(1)], 0, 0.0
+        stamp, found, rank = gathered.stamp, gathered.last, self.part.rank
         try:
-            args = plan.prepare(number, limit, stamp % 2**32)
+            args = plan.prepare(number, limit, stamp)
             ending, launches = STATUS_PAUSED, 0
+            begun = time.perf_counter()
             while True:
                 # Kernels wait for each other: each is launched right behind the one before.
                 yield TOGETHER
-                found.stamp = stamp + MOST_SHARED  # whatever comes now, no later search has these
                 if ending == STATUS_PAUSED:
                     plan.start(args, launches)
                     launches += 1
+                gathered.stamp = stamp + MOST_SHARED  # whatever comes, no later search has these
                 yield TOGETHER
                 asked = plan.ask()
                 yield TOGETHER  # all are asked before any is waited for
                 ending = driver.ended(asked)
-                endings = yield AllGather.of(ending, launches)
-                gave_up = endings[:, 0] == GAVE_UP
-                if gave_up.any() or not (endings[:, 0] == STATUS_PAUSED).any():
+                found.endings[rank] = ending
+                yield TOGETHER
+                endings = set(found.endings.values())
+                if GAVE_UP in endings or STATUS_PAUSED not in endings:
                     break
-            # Whoever went on without those that gave up may have taken something unlike for theirs.
-            self.stepped = bool(gave_up.any())
+            self.stepped = GAVE_UP in endings
             if self.stepped:
                 if ending == GAVE_UP:
                     driver.warn()
@@ -146,38 +145,32 @@ class CopyExchange:
                 launches += outcome.launches
             else:
                 outcome = driver.outcome(launches)
-            launched = yield AllGather.of(launches)
+            found.launches += launches
+            yield TOGETHER
         except BaseException:
             plan.device.queue.finish()  # its waits are bounded; it reads the mailboxes of others
             raise
         seconds = time.perf_counter() - begun
-        levels: list[Level] = []
-        if plan is found.plans[0]:  # all have noted the same
-            levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
-        if outcome.depth >= plan.noted_levels:
-            yield from self._counted(levels, outcome.depth)
-        elif levels and not self.stepped and not any(one.rounds for one in levels):
-            # No number was used. Those of mailboxes and of searches are compared modulo 2**32: what
-            # mailboxes hold must not fall back behind by half of that.
-            found.stamp = stamp
-        return levels, int(launched.sum()), seconds
+        found.depth = outcome.depth
+        levels = Later(lambda: cast("Any", self._levels(found, seconds)))
+        return levels, found.launches, seconds
 
-    def _levels(self, raw: NDArray[np.uint32], depth: int, seconds: float) -> list[Level]:
-        """Give levels by what was noted: vertices, how it goes on, nanoseconds."""
+    def _levels(self, found: Found, seconds: float) -> list[Level]:
+        """Give levels by what the first device noted: vertices, how it goes on, nanoseconds."""
+        raw = found.noted()
         spent = np.append(np.diff(raw[:, 3]), 0) / 1e3  # modulo 2**32, as the clock is
         if not spent.any():  # the device has no clock
             spent = np.full(spent.size, 1e6 * seconds / spent.size)
         levels = []
-        for (vertices, _, mode, _), us in zip(raw[: depth + 1].tolist(), spent, strict=False):
+        rows = raw[: found.depth + 1].tolist()
+        for (vertices, _, mode, _), us in zip(rows, spent, strict=False):
             level = Level(vertices, DIRECTIONS[mode % SHARED], float(us))
             if mode >= SHARED:
                 level.sent_bytes = (self._ranks - 1) * self.part.plan.sharing.level_bytes
                 level.rounds = 1
             levels.append(level)
+        if found.depth >= len(rows):  # there was no room to note all
+            distances = found.array("distances")
+            counts = np.bincount(distances[distances >= 0], minlength=found.depth + 1)
+            levels += [Level(int(count), "push") for count in counts[len(rows) :]]
         return levels
-
-    def _counted(self, levels: list[Level], depth: int) -> Generator[Any, Any, None]:
-        """Add the levels that there was no room to note, by distances."""
-        own = self.part.distances.read()
-        rows = yield AllGather(lambda: np.bincount(own[own >= 0], minlength=depth + 1))
-        levels += [Level(int(count), "push") for count in rows.sum(axis=0)[len(levels) :]]

@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.algorithms.bfs.stages import UNREACHED
 from clgraph.cluster.ranked import gathered
 from clgraph.cluster.ranks.comm import Swap
+from clgraph.engine.findings import Later
 from clgraph.engine.launch_stats import Shown
 from clgraph.engine.stats import LEVEL_RECORD
 from clgraph.errors import InvalidArgumentError
@@ -57,7 +58,7 @@ class Level:
 
 
 # Levels, launches of all ranks, and seconds from the first launch to the last look.
-Levels = tuple[list[Level], int, float]
+Levels = tuple["Sequence[Level] | Later", int, float]
 
 
 class DividedFindings:
@@ -247,8 +248,6 @@ class DividedStats(Shown):
         devices exchange passes the host, so its time is part of it.
     total_ms : float
         Host wall clock of ``run``.
-    levels, reached : int
-        Frontiers that were found, the source's own among them, and vertices in them.
     launches : int
         Kernel launches on all devices.
     mode : str
@@ -268,7 +267,7 @@ class DividedStats(Shown):
     def __init__(  # noqa: PLR0913 - all but five by keyword
         self,
         findings: DividedFindings,
-        levels: Sequence[Level],
+        levels: Sequence[Level] | Later,
         configs: Sequence[Resolved],
         exchange: str,
         devices: Sequence[str],
@@ -279,7 +278,7 @@ class DividedStats(Shown):
         total_ms: float,
     ) -> None:
         self._findings = findings
-        self._levels = tuple(levels)
+        self._noted = levels
         self._configs = tuple(configs)
         self.exchange = exchange
         self.partition = partition
@@ -287,9 +286,23 @@ class DividedStats(Shown):
         self.launches = launches
         self.kernel_ms = kernel_ms
         self.total_ms = total_ms
-        self.levels = sum(1 for level in levels if level.frontier)
-        self.reached = sum(level.frontier for level in levels)
         self.energy: Any = None
+
+    @property
+    def _levels(self) -> Sequence[Level]:
+        """What is noted of each level, which may have to be read for that."""
+        noted = self._noted
+        return cast("Sequence[Level]", noted.values) if isinstance(noted, Later) else noted
+
+    @cached_property
+    def levels(self) -> int:
+        """Frontiers that were found, the source's own among them."""
+        return sum(1 for level in self._levels if level.frontier)
+
+    @cached_property
+    def reached(self) -> int:
+        """Vertices in them."""
+        return sum(level.frontier for level in self._levels)
 
     @property
     def config(self) -> Resolved:
@@ -351,10 +364,6 @@ class DividedResult:
     ----------
     source : int
         Where the search began.
-    depth : int
-        Largest distance that is reached.
-    reached : int
-        Vertices with a distance, the source among them.
     stats : DividedStats
         Times, counts, bytes between devices and the configuration that ran.
     """
@@ -362,9 +371,17 @@ class DividedResult:
     def __init__(self, findings: DividedFindings, stats: DividedStats, source: int) -> None:
         self._found = findings
         self.source = source
-        self.depth = stats.levels - 1
-        self.reached = stats.reached
         self.stats = stats
+
+    @property
+    def depth(self) -> int:
+        """Largest distance that is reached."""
+        return self.stats.levels - 1
+
+    @property
+    def reached(self) -> int:
+        """Vertices with a distance, the source among them."""
+        return self.stats.reached
 
     def __repr__(self) -> str:
         """Report source, depth and number of reached vertices."""

@@ -160,15 +160,14 @@ NUMBERS = """
     graph = cg.from_edges(np.append(src, core.n), np.append(dst, core.n + 1), symmetrize=True)
     sharing.SHARE_FROM = 4
     plan = copies(graph, 2)
-    numbers = set()
-    for source in (core.n, core.n + 1, int(np.argmax(graph.degrees)), core.n, core.n):
-        result = plan.run(source)
-        check_search(graph, source, result)
-        shared = result.stats.per_level["rounds"].any()
-        assert shared == (source < core.n)
-        numbers.add((int(plan._exchanges[0]._found.stamp), bool(shared)))
-    # As many as there were searches that shared, and not as many as there were searches.
-    assert len({number for number, _ in numbers}) == 2, numbers
+    hub = int(np.argmax(graph.degrees))
+    for stamp in (1, (1 << 31) + 5, (1 << 32) - 2):
+        plan._exchanges[0]._gathered.stamp = stamp
+        for source in (hub, core.n, hub):
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.per_level["rounds"].any() == (source == hub)
+            assert stepped(plan) == [False, False]
 """
 REFUSED = """
     graph = cg.generate.kron(8, seed=2)
@@ -225,8 +224,8 @@ def test_kernels_are_launched_one_right_behind_the_other():
     run(CLOSE)
 
 
-def test_numbers_are_used_up_by_levels_that_are_shared():
-    """And not by searches of none, of which half of all numbers would soon have gone by."""
+def test_numbers_of_levels_begin_anew():
+    """Also where half of all have gone by since a mailbox was used, and where they are used up."""
     run(NUMBERS)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.engine.resolved import Resolved
     from clgraph.graph import Graph
 
-__all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "Sharing"]
+__all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "STAMPS", "Sharing"]
 
 # An exchange over a bus takes as long as looking at about a million unvisited vertices, or pushed
 # edges, of one's own. From so many more than a share of all on a level is shared.
@@ -30,8 +30,8 @@ SHARE_FROM = 1 << 21
 # Polls of another's mailbox, each over the bus; on a processor a poll is a read of its cache.
 POLLS, CPU_POLLS = 1 << 20, 1 << 29
 
-# Levels of one search that may be shared; so many numbers go to each.
-MOST_SHARED = 1 << 12
+# Levels of one search that may be shared; so many numbers, modulo the other, go to each.
+MOST_SHARED, STAMPS = 1 << 12, 1 << 32
 
 LINE = 32  # words of 32 bits
 # One line says up to which level there is anything; then counts of two levels and words of two.
@@ -113,6 +113,13 @@ class Sharing:
         table.number("uint", "box_polls", polls, "until another is given up")
         table.number("uint", "share_from", SHARE_FROM)
         table.given("uint", "first_stamp", "a number for each level that is shared, ever larger")
+
+    def begin(self, stamp: int) -> None:
+        """Have nothing in the mailbox that is of a search whose levels have numbers from here.
+
+        Numbers are compared modulo `STAMPS`, and half of all may have gone by since it was used.
+        """
+        self._mailbox[MAILBOX_WORDS["BOX_READY"]] = (stamp - 1) % STAMPS
 
     @staticmethod
     def _check(config: Resolved) -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.bfs.plan import BFS
-from clgraph.algorithms.bfs.sharing import Sharing
+from clgraph.algorithms.bfs.sharing import STAMPS, Sharing
 from clgraph.algorithms.bfs.stages import UNREACHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -62,17 +62,18 @@ class SharedBFS(BFS):
         self._sharing.link(self._stages.table, addresses)
 
     def take(self) -> SearchBuffers:
-        """Give what the next search writes: whoever has it may read it when others have followed."""
+        """Give what the next search writes, which whoever has it may read after others."""
         self._buffers = self._pool.take()
         return self._buffers
 
     def prepare(self, source: int, limit: int, stamp: int) -> list[Argument]:
         """Have a search ready to be launched; give its arguments."""
+        self._sharing.begin(stamp)
         return self._stages.prepare(
             {
                 "source": np.uint32(source),
                 "max_level": np.uint32(limit),
-                "first_stamp": np.uint32(stamp),
+                "first_stamp": np.uint32(stamp % STAMPS),
                 **self._buffers.arguments,
             }
         )
@@ -93,16 +94,6 @@ class SharedBFS(BFS):
         found: NDArray[np.int32] = buffers.arguments[name].read(past - first, begin=first)
         return found
 
-    @property
-    def noted_levels(self) -> int:
-        """Of how many levels there is room to note something."""
-        return self._buffers.levels.count // 4
-
-    def noted(self, depth: int) -> NDArray[np.uint32]:
-        """Read what it noted of levels, and of the end behind them, as far as there is room."""
-        rows = min(depth + 2, self.noted_levels)
-        return self._buffers.levels.read(4 * rows).reshape(-1, 4)
-
 
 class Found:
     """What the devices found together in one search, by vertices; put together when first read.
@@ -115,13 +106,25 @@ class Found:
         What devices call them.
     lone : int, optional
         A source that no device has, because it has no edges.
+
+    Attributes
+    ----------
+    depth : int
+        Largest distance.
+    endings : dict of int to int
+        How the last launch of each rank ended.
+    launches : int
+        Of all ranks.
     """
 
     def __init__(self, n: int, numbering: Numbering | None, lone: int | None) -> None:
         self._n, self._numbering, self._lone = n, numbering, lone
         self._read: dict[str, NDArray[np.int32]] = {}
         self._written: list[tuple[SharedBFS, SearchBuffers]] = []
+        self._rows: NDArray[np.uint32] | None = None
         self._reading = threading.RLock()
+        self.depth = self.launches = 0
+        self.endings: dict[int, int] = {}
 
     def add(self, plan: SharedBFS, buffers: SearchBuffers) -> None:
         """Have the next device's part; the buffers are no other search's while this is there."""
@@ -135,9 +138,20 @@ class Found:
                 self._read[name] = self._put_together(name)
             return self._read[name]
 
+    def noted(self) -> NDArray[np.uint32]:
+        """Give what the first device noted of levels, and of the end, as far as there was room."""
+        with self._reading:
+            if self._rows is None:
+                levels = self._written[0][1].levels
+                count = min(4 * (self.depth + 2), levels.count)
+                self._rows = levels.read(count).reshape(-1, 4)
+            return self._rows
+
     def detach(self) -> None:
         """Read everything, and leave the buffers to others."""
         with self._reading:
+            if self._written:
+                self.noted()
             for name in ("distances", "predecessors"):
                 if all(name in buffers.arguments for _, buffers in self._written):
                     self.array(name)
@@ -201,21 +215,21 @@ class OwnPart:
 
     Parameters
     ----------
-    found : callable
-        Gives what all found.
+    found : Found
+        What all found.
     name : str
         Of the array; empty for none.
     owned : Ownership
         Which vertices.
     """
 
-    def __init__(self, found: Callable[[], Found], name: str, owned: Ownership) -> None:
+    def __init__(self, found: Found, name: str, owned: Ownership) -> None:
         self._found, self._name, self._owned = found, name, owned
         self.count = owned.count if name else 0
 
     def read(self) -> NDArray[np.int32]:
         """Give it."""
-        return self._found().array(self._name)[self._owned.vertices]
+        return self._found.array(self._name)[self._owned.vertices]
 
 
 class CopyPart:
@@ -230,16 +244,25 @@ class CopyPart:
         self.degrees = np.diff(share.indptr)
         self.kernels = plan.driver.kernels
         self._gathered = gathered
-        self._have(lambda: gathered.last)
+        self._found: Found | None = None
 
-    def _have(self, found: Callable[[], Found]) -> None:
-        self.distances = OwnPart(found, "distances", self.owned)
-        self.row_distances = self.distances
-        tree = "predecessors" if self.plan.with_predecessors else ""
-        self.predecessors = OwnPart(found, tree, self.owned)
+    def _result(self, name: str) -> OwnPart:
+        return OwnPart(self._found or self._gathered.last, name, self.owned)
+
+    @property
+    def distances(self) -> OwnPart:
+        """Of the owned vertices, which are those whose rows are said to be here."""
+        return self._result("distances")
+
+    row_distances = distances
+
+    @property
+    def predecessors(self) -> OwnPart:
+        """Of the owned vertices, if a tree is labelled."""
+        return self._result("predecessors" if self.plan.with_predecessors else "")
 
     def of_last(self) -> CopyPart:
         """Give the same with what the last search found, also when there was another."""
-        last, part = self._gathered.last, copy.copy(self)
-        part._have(lambda: last)
+        part = copy.copy(self)
+        part._found = self._gathered.last  # noqa: SLF001 - it is one of these
         return part

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from runtimes import run_under_pocl_threads
+from copies import run
 
 import clgraph as cg
 from clgraph.algorithms.bfs.sharing import SHARED_BITS, Sharing
@@ -17,33 +17,6 @@ from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.cluster.ranks.together import check_mailboxes
 from clgraph.errors import InvalidArgumentError
 
-COMMON = """
-    import sys
-    import numpy as np
-    import clgraph as cg
-    from clgraph.algorithms.bfs import sharing
-
-    sys.path.insert(0, "tests")
-    from graphs import SHAPES
-    from searches import check_search
-
-    sharing.SHARE_FROM = 0
-
-
-    def copies(graph, parts, spec="pocl", **options):
-        config = cg.BFSConfig(
-            frontier=cg.frontier.VertexQueue(visited="bitmap"),
-            pull=cg.pull.ByEdges(looks=1, likely=1),
-            schedule=cg.schedule.Persistent(groups=1),
-        )
-        devices = [cg.device(spec)] * parts
-        options = {"config": config, "transfers": "mailboxes"} | options
-        return cg.DividedBFS(graph, devices, partition="copies", **options)
-
-
-    def stepped(plan):
-        return [exchange.stepped for exchange in plan._exchanges]
-"""
 SEARCHES = """
     parts, spec = {parts}, {spec!r}
     core = cg.generate.kron(9, seed=2)
@@ -185,10 +158,6 @@ REFUSED = """
     empty = cg.from_edges([], [], n=0)
     assert copies(empty, 2, config=None).partition.name != "copies"
 """
-
-
-def run(text):
-    run_under_pocl_threads(COMMON + text)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,7 @@ GIVING_UP = """
         return text
 
     program.render = rendered
-    graph = cg.generate.kron(10, seed=2)
-    hub = int(np.argmax(graph.degrees))
+    graph, source = cg.generate.rmat(10, seed=3), 5
     plan = copies(graph, {parts}, predecessors=True)
     tables = [part.plan.driver.table for part in plan.parts]
 
@@ -49,25 +48,26 @@ GIVING_UP = """
         check_search(graph, source, result)
         return result
 
-    exchanges = int(searched(hub, 1 << 29).stats.per_level["rounds"].sum())
-    assert exchanges > 1 and not any(stepped(plan))
+    exchanges = int(searched(source, 1 << 29).stats.per_level["rounds"].sum())
+    assert exchanges > 1, exchanges
+    assert not any(stepped(plan))
     for part in plan.parts:
         mailbox = part.plan.sharing._mailbox
         for number in range(1, 4 * exchanges + 1):
             mailbox[31] = number
-            result = searched(hub, 1 << 14)
+            result = searched(source, 1 << 14)
             assert stepped(plan) == [True] * {parts}, (part.rank, number)
             assert not result.stats.exchanged_bytes.any()
             assert result.stats.launches > {parts}
             mailbox[31] = 0
             if number % 3 == 0:
-                searched(int(graph.indices[number]), 1 << 29)
+                searched(9, 1 << 29)
                 assert stepped(plan) == [False] * {parts}, (part.rank, number)
     # Nothing is left behind by a last search that gave up.
     mailbox[31] = 1
-    last = searched(hub, 1 << 14)
+    last = searched(source, 1 << 14)
     del plan, part, tables
-    check_search(graph, hub, last)
+    check_search(graph, source, last)
 """
 UNLIKE = """
     # The second pushes for itself what the first shares, and both share the level behind it.
@@ -81,7 +81,7 @@ UNLIKE = """
     assert alike.stats.per_level["direction"].tolist()[1:3] == ["push", "pull"]
     plan.parts[1].plan.driver.table["share_from"] = np.uint32(800)
     for part in plan.parts:
-        part.plan.driver.table["box_polls"] = np.uint32(1 << 14)
+        part.plan.driver.table["box_polls"] = np.uint32(1 << 22)
     check_search(graph, source, plan.run(source, verify=True))
     assert stepped(plan) == [True, True]
 """
@@ -103,12 +103,13 @@ PAUSES = """
 """
 DECISIONS = """
     graph = cg.generate.kron(9, seed=2)
-    schedule = cg.schedule.Persistent(groups=1, membership="fixed")
+    given = {"groups": 1, "group_size": 64, "membership": "fixed"}
+    schedule = cg.schedule.Persistent(**given)
     one = cg.BFS(graph, device="intel", config=cg.BFSConfig(schedule=schedule))
     assert one.config.group_resident
     plan = copies(graph, 2, "intel", config=cg.BFSConfig(schedule=schedule))
     assert not plan.parts[0].config.group_resident
-    schedule = cg.schedule.Persistent(groups=1, membership="fixed", group_resident=True)
+    schedule = cg.schedule.Persistent(group_resident=True, **given)
     try:
         copies(graph, 2, "intel", config=cg.BFSConfig(schedule=schedule))
     except cg.InvalidArgumentError as error:

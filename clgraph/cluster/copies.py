@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CopyExchange", "check_alike"]
 
-DIRECTIONS = ("end", "push", "push", "pull", "push")
+DIRECTIONS = ("end", "push", "push", "pull", "push", "push")
 TOGETHER = Step()
 SHARED = 1 << 8
 

@@ -45,7 +45,9 @@ MAILBOX_WORDS = {
 }
 # What stage words say of a level: whether it is shared. Distances leave a bit, hubs leave some.
 SHARED_BITS = {"hubs": 22, "level": 31, "share": 1}
-SHARED_STAGES = {"put": 6, "take": 7}
+# Of levels that push, and of all. The first has the number of a stage that makes a bitmap, of which
+# these have one.
+SHARED_STAGES = {"narrow": 5, "put": 6, "take": 7}
 # Kept beside the state by whoever decides: how many levels were shared, and what this one found.
 SHARED_WORDS = {
     "EXCHANGES": STATE_WORDS["HEARTBEAT"] + 4,

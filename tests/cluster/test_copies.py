@@ -142,6 +142,27 @@ NUMBERS = """
             assert result.stats.per_level["rounds"].any() == (source == hub)
             assert stepped(plan) == [False, False]
 """
+TURNS = """
+    import re
+
+    plan = copies(cg.generate.kron(8, seed=2), 2, "intel", config=None)
+    source = plan.parts[0].kernels[0].program.source
+    (begin, loop), = re.findall(
+        r"uint words_together = (\\d+)u;\\s+while \\((.*)\\) words_together /= 2u;", source)
+    loop = re.sub(r"(\\d)u\\b", r"\\1", loop.replace("&&", "and").replace("now.", ""))
+    loop = re.sub(r"\\(share \\? (\\d+) : 1\\)", r"(\\1 if share else 1)", loop).replace("/", "//")
+    # Half of kron24, by 132 groups of 32 SIMD groups: how much more than others some have to do.
+    given = {"part_words": 138_590, "GROUP_LANES": 32, "members": 132}
+
+    def most_to_mean(share):
+        together = int(begin)
+        while eval(loop, given | {"share": share, "words_together": together}):
+            together //= 2
+        turns = given["part_words"] / together / (32 * 132)
+        return np.ceil(turns) / turns
+
+    assert most_to_mean(1) < 1.25 < most_to_mean(0), (most_to_mean(1), most_to_mean(0))
+"""
 REFUSED = """
     graph = cg.generate.kron(8, seed=2)
     for options, sentence in (
@@ -196,6 +217,11 @@ def test_kernels_are_launched_one_right_behind_the_other():
 def test_numbers_of_levels_begin_anew():
     """Also where half of all have gone by since a mailbox was used, and where they are used up."""
     run(NUMBERS)
+
+
+def test_words_of_a_shared_level_are_dealt_evenly():
+    """Whoever has one turn more than others holds up all devices."""
+    run(TURNS)
 
 
 def test_what_cannot_be_shared_is_refused():

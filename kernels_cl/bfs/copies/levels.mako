@@ -10,7 +10,7 @@
 ## A mailbox has room for two levels, in turn: who begins one has heard of all others that they had begun the one
 ## before, and so had taken the words of the one before that.
 ##
-## Offers        declarations(), setup(), share(s, edges), put(w), exchange(), ended(), pulled_part(), pulled()
+## Offers        declarations(), setup(), share(s, edges), rounds(), put(w), exchange(), ended(), pulled_part(), pulled()
 ## In scope      memory and system vocabularies, copies (how many others there are), the kernel's arguments, now; of
 ##               a stage of vertex_queue.mako also its bitmaps, of `ended` what its decide() has
 ## Waiting       bounded, by the one work-item that decides; whoever waits in vain, or hears of another level, gives up as
@@ -23,6 +23,9 @@
 
 ## A level is shared from so many unvisited vertices (edges, if it pushes) on, and one in so many of the graph's.
 <%! PULLS_ONE_IN, PUSHES_ONE_IN = 16, 4 %>
+## At a shared level each SIMD group pulls more than half as many times as this, fewer words each: whoever has one time more
+## than others is waited for by every device.
+<%! ROUNDS = 8 %>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
@@ -98,6 +101,8 @@ __global const offset_t *const in_indptr = every_in_indptr + first_vertex;
 __global const uint${likely if likely > 1 else ""} *const likely = every_likely + first_vertex;
 % endif
 </%def>
+
+<%def name="rounds()" buffered="True">(now.share ? ${ROUNDS}u : 1u)</%def>
 
 ## Whether the level that `s` is about is worth an exchange.
 <%def name="share(s, edges)">

@@ -57,6 +57,13 @@ __local word_t pulled[${config.group_size}];
 // one, each in-neighbour is a wait that only other SIMD groups fill.
 uint words_together = ${config.lanes}u;
 while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)${f" * {rounds}" if rounds else ""}) words_together /= 2u;
+% if rounds:
+if (${rounds} > 1u) {
+    // As many turns, but all of one length.
+    const uint in_turn = GROUP_LANES * now.members, turns = (${words} + in_turn * words_together - 1u) / (in_turn * words_together);
+    words_together = max((${words} + in_turn * turns - 1u) / (in_turn * turns), 1u);
+}
+% endif
 <%tiles:each_tile count="${words}" size="words_together">
     const uint w = tile_begin + lane_id();
     const word_t before = w < tile_end ? from_visited[w] : 0;

@@ -23,19 +23,23 @@ __all__ = ["CORES", "TRUSSES", "core_numbers", "truss_numbers"]
 
 def core_numbers(graph: Graph) -> NDArray[np.int64]:
     """Core number of each vertex, round by round in numpy, to check others against."""
-    sources, targets = row_ids(graph.indptr), graph.indices
+    ones = np.ones(graph.m, np.int8)
+    rows = module("scipy.sparse").csr_matrix(
+        (ones, graph.indices, graph.indptr), shape=(graph.n, graph.n)
+    )
     numbers = np.zeros(graph.n, np.int64)
     degrees = np.asarray(graph.degrees, np.int64).copy()
-    alive = np.ones(graph.n, np.bool_)
+    left = np.arange(graph.n)
     k = 0
-    while alive.any():
-        under = alive & (degrees <= k)
-        if not under.any():
-            k = int(degrees[alive].min())
+    while left.size:
+        above = degrees[left] > k
+        under = left[~above]
+        if not under.size:
+            k = int(degrees[left].min())
             continue
         numbers[under] = k
-        alive &= ~under
-        degrees -= np.bincount(sources[under[targets]], minlength=graph.n)
+        left = left[above]
+        degrees -= np.bincount(rows[under].indices, minlength=graph.n)
     return numbers
 
 

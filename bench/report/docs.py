@@ -82,7 +82,7 @@ No run has been recorded yet. `clgraph bench --json FILE` records one.
 
 _PROBES = "../bench/results/probes"
 _PREPARED = f"{_PROBES}/h200-20261122-variants.json"
-_SEED = "../bench/results/h200-20261128-papers-seed-777.json"
+_SEED = "../bench/results/h200-20261129-papers-seed-777.json"
 _COPY, _BARRIER = COPY_GB_PER_S["H200"], BARRIER_US["H200"]
 
 METHOD = f"""

@@ -31,10 +31,13 @@ from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.buckets import bucket_kernels
 from clgraph.graph.lines import lines_kernel
+from clgraph.primitives.scanning import Compaction
 from clgraph.profile.microbenchmarks import suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from clgraph import Device, Graph
 
@@ -195,7 +198,7 @@ def primitive(graph: Graph, name: str, device: Device) -> object:
     keys = np.arange(4096, dtype=np.uint32)
     calls: dict[str, Callable[[], object]] = {
         "lanes": lambda: primitives.check_lanes(device),
-        "compact": lambda: primitives.compact(graph.degrees, graph.degrees > 1, device=device),
+        "compact": lambda: [compacted(graph.degrees, device, at_once) for at_once in (0, MANY)],
         "sort": lambda: primitives.sort_pairs(keys, keys, device=device),
         "merge": lambda: primitives.merge(keys, keys, device=device),
         # Sums of floating point are not swept.
@@ -210,6 +213,15 @@ def primitive(graph: Graph, name: str, device: Device) -> object:
     # Few elements are scanned by one group.
     values = np.resize(graph.degrees, MANY) if operator else graph.degrees
     return primitives.exclusive_scan(values.astype(kind), operator=operator or "add", device=device)
+
+
+def compacted(values: NDArray[Any], device: Device, at_once: int) -> object:
+    """Compact an array in three launches, or in one where lanes are several."""
+    memory, stage = Memory(device), Compaction(device)
+    stage.at_once = (at_once,) * 2 if device.traits.lanes > 1 else (0, 0)
+    mask = memory.upload("mask", (values > 1).view(np.uint8))
+    pair = memory.upload("values", values), memory.allocate("kept", values.size, values.dtype)
+    return stage.enqueue(SweepLog(), mask, values.size, pair)
 
 
 def vertices(graph: Graph, name: str, device: Device) -> object:

@@ -94,11 +94,16 @@ def primitives(device: Device, n: int) -> dict[str, dict[str, float]]:
     numbers = memory.upload("numbers", np.ones(n, np.uint32))
     sums = memory.allocate("sums", n, np.uint32)
     note("scan u4", spent(lambda log: scan.enqueue(log, numbers, n, sums)), 8 * n)
-    compaction = Compaction(device)
     mask = memory.upload("mask", (rng.random(n) < 0.5).astype(np.uint8))
-    half = (numbers, sums)
-    ms = spent(lambda log: compaction.enqueue(log, mask, n, half))
-    note("compact u4, half", ms, n + 4 * n + 2 * n)
+    for size_bytes in (4, 8):
+        compaction = Compaction(device)
+        half = tuple(memory.allocate(name, n, f"u{size_bytes}") for name in ("given", "kept"))
+
+        def compact(log: SweepLog, stage: Compaction = compaction, half: Any = half) -> None:
+            stage.enqueue(log, mask, n, half)
+
+        ms = spent(compact)
+        note(f"compact u{size_bytes}, half", ms, n + size_bytes * (n + n // 2))
     heads = memory.upload("heads", (rng.random(n) < SEGMENT_SHARE).astype(np.uint8))
     segmented = SegmentedScan(device, np.uint32)
     ms = spent(lambda log: segmented.enqueue(log, numbers, heads, n, sums))

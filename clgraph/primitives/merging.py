@@ -19,6 +19,7 @@ __all__ = ["Merge"]
 
 ITEMS = 11  # odd, so that neighbouring work-items meet in no bank of local memory
 PLACE_BYTES = 2  # of local memory, beside a key
+CUTS_BYTES = 32 * 8  # where tiles end
 ITEMS_ONE_LANE = 512  # where a work-item is a whole SIMD group
 SPREAD = 2  # work-groups for each that is resident on a GPU
 
@@ -30,7 +31,7 @@ def merge_shape(traits: DeviceTraits, key: int, value: int) -> tuple[int, int]:
     else:
         wanted, items = MERGE_SHAPES.on(traits)[key, value]
         size = traits.group_of(wanted)
-    fitting = (traits.local_bytes - key - 8) // (size * (key + PLACE_BYTES))
+    fitting = (traits.local_bytes - key - CUTS_BYTES) // (size * (key + PLACE_BYTES))
     return size, max(min(items, fitting), 1)
 
 
@@ -54,7 +55,6 @@ class Merge(Stage):
         self._params: dict[str, Any] = {
             "key": TYPES[key],
             "value": "" if value is None else MOVED[np.dtype(value).itemsize],
-            "ahead": True,
         }
 
     def enqueue(

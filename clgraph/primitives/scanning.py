@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.device.hardware.measured import COMPACTED_AT_ONCE
 from clgraph.primitives.launches import MOVED, TYPES, Run, group_size
-from clgraph.primitives.stages import Log, Stage, Sweep
+from clgraph.primitives.stages import Log, Sweep
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -93,8 +94,24 @@ class Scan(Sweep):
         return total
 
 
-class Compaction(Stage):
-    """Keeping the elements whose mask is not zero, in their order, on a device."""
+class Compaction(Sweep):
+    """Keeping the elements whose mask is not zero, in their order, on a device.
+
+    Parameters
+    ----------
+    device : Device
+        Where.
+
+    Attributes
+    ----------
+    at_once : tuple of int
+        Elements below which this is one launch, of up to four bytes in all arrays and of more.
+    """
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
+        lanes = device.traits.lanes
+        self.at_once = COMPACTED_AT_ONCE.on(device.traits) if lanes > 1 else (0, 0)
 
     def enqueue(
         self, log: Log, mask: Allocation, n: int, *arrays: tuple[Allocation, Allocation]
@@ -119,10 +136,15 @@ class Compaction(Stage):
             the next call.
         """
         run = Run(self.device, n)
+        total = self.array("compact_total", 1, run.index)
+        kinds = tuple(MOVED[array.dtype.itemsize] for array, _ in arrays)
+        wide = sum(array.dtype.itemsize for array, _ in arrays) > 4
+        if n < self.at_once[wide]:
+            ends = (*(array for pair in arrays for array in pair), total)
+            self.sweep(log, "compact_sweep", n, (mask,), ends, 8 if wide else 4, kinds=kinds)
+            return total
         bounds = (run.index(n), run.index(run.chunk))
         totals = self.array("compact_totals", run.groups, run.index)
-        total = self.array("compact_total", 1, run.index)
-        kinds = [MOVED[array.dtype.itemsize] for array, _ in arrays]
         first = kinds[0] if kinds else "uint"
         params: dict[str, Any] = {"type": first, "operator": "add"}
         self.launch(log, run, "compact", "compact_fold", mask, *bounds, totals, **params)

@@ -141,7 +141,7 @@ def compact(
 
     Notes
     -----
-    O(n) work in three launches, deterministic.
+    O(n) work in one launch or three, deterministic.
     """
     array = np.ascontiguousarray(values)
     flags = np.asarray(mask)

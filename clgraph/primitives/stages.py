@@ -21,6 +21,7 @@ __all__ = ["Last", "Log", "Shape", "Stage", "Sweep"]
 CPU_ITEMS, EMULATED_ITEMS = 16, 4  # of a work-item in a tile
 POLL_LIMIT = 1 << 14  # of a word that another work-group is about to write
 STATE_HEAD = 16  # words in front of those of the tiles: a line of their own
+WORDS = 2  # of a tile, at most
 LAST_STAMP = 2**31 - 1
 
 
@@ -148,13 +149,13 @@ class Sweep(Stage):
         inputs, outputs : tuple
             Arguments before n, and behind those of the sweep.
         size_bytes : {4, 8}
-            Of an element, and of what a tile combines to.
+            Of an element.
         """
         shape = sweep_shape(self.device.traits, name, size_bytes)
         run = Run(self.device, n, shape.items, shape.size)
         tiles = max(-(-n // (run.group_size * run.items)), 1)
         held = self._arrays.get("tile_words")
-        state = self.array("tile_words", STATE_HEAD + tiles * (size_bytes // 4), np.uint64)
+        state = self.array("tile_words", STATE_HEAD + tiles * WORDS, np.uint64)
         taken, self._taken = self._taken, None
         if taken is None or state is not held or self._stamp == LAST_STAMP:
             event = state.clear()

@@ -24,5 +24,5 @@ ${lanes.kernel(group_size)} merge_keys(
     __global ${key} *restrict merged)           // [na + nb] out
 {
     ${lanes.setup()}\
-    ${merge.tiles(key, index, tile_items, ahead, "a", "na", "b", "nb", "merged", (value, "a_values", "b_values", "moved") if value else None)}
+    ${merge.tiles(key, index, tile_items, "a", "na", "b", "nb", "merged", (value, "a_values", "b_values", "moved") if value else None)}
 }

@@ -65,7 +65,7 @@ ${lanes.kernel(group_size)} sort_histogram(
     const uint passes,
     __global ${index} *restrict totals)         // [passes * DIGITS] in/out, 0 on entry
 {
-    ${radix.histogram(index, "keys", "n", "chunk", "passes", "totals")}
+    ${radix.histogram(index, key, "keys", "n", "chunk", "passes", "totals")}
 }
 
 // A compiler that is told how many registers there are (see clgraph.device.load) would take no notice if it

@@ -3,12 +3,11 @@
 ## functions(key, index)   at file scope: declares merge_cross, which the lanes of a SIMD group search together,
 ##                  and merge_cross_local, which each work-item searches alone in local memory
 ## tiles            merges `a` and `b` to `merged`, tile after tile; `values`, if given, are a type, what goes
-##                  with either's elements, and where that goes; `ahead`, whether it is fetched while keys are
-##                  still merged
+##                  with either's elements, and where that goes
 ## In scope         the group vocabulary, the memory vocabulary; `index`, the type of positions
 ## Called by        all work-items, in uniform control flow
-## Barriers         four a tile, none where a work-item is a SIMD group of its own
-## Local memory     GROUP_SIZE * items keys and one, and as many numbers of 16 bits
+## Barriers         three a tile and one for every 32, none where a work-item is a SIMD group of its own
+## Local memory     GROUP_SIZE * items keys and one, as many numbers of 16 bits, and 32 positions
 ##
 ## A work-group takes neighbouring tiles, so that where one ends the next begins. Work-items merge places
 ## in local memory, not elements: what is stored then goes to neighbouring places.
@@ -45,17 +44,22 @@ static inline uint merge_cross_local(
 }
 </%def>
 
-## Declares `a1`, how many of `a` are in front of the tile's end.
+## Declares `a1`, how many of `a` are in front of the tile's end. SIMD groups look for the ends of the next tiles at
+## the same time: a search is several rounds of loads, for which the work-group would wait in every tile.
 <%def name="tile_end(index, a, na, b, nb)">\
 % if lanes.module.one_lane(context):
     const ${index} a1 = ${cross(a, na, b, nb)};
 % else:
-    if (lid < LANES) {
-        const ${index} found = ${cross(a, na, b, nb)};
-        if (lid == 0u) cut = found;
+    if (cut == CUTS) {
+        for (uint next = lid / LANES; next < CUTS && begin + (${index})next * TILE < share_end; next += GROUP_SIZE / LANES) {
+            const ${index} end = min(begin + ((${index})next + 1u) * TILE, total);
+            const ${index} found = ${cross(a, na, b, nb)};
+            if (lane_id() == 0u) cuts[next] = found;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        cut = 0u;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const ${index} a1 = cut;
+    const ${index} a1 = cuts[cut++];
 % endif
 </%def>
 
@@ -104,11 +108,20 @@ static inline uint merge_cross_local(
     }
 </%def>
 
-## Hints that values will be read once keys are in order.
-<%def name="prefetch(values)">\
+## Hints that values will be read once keys are in order; without any, the next tile's keys, whose end may be known.
+## Both were slower on an H200.
+<%def name="prefetch(key, index, a, b, values)">\
+% if values:
 <% kind, a_values, b_values, moved = values %>\
     for (uint i = lid * (128u / (uint)sizeof(${kind})); i < here; i += GROUP_SIZE * (128u / (uint)sizeof(${kind})))
         prefetch_global(i < here_a ? ${a_values} + (a0 + i) : ${b_values} + (b0 + (i - here_a)));
+% else:
+    if (cut < CUTS && end < share_end) {
+        const uint next_a = (uint)(cuts[cut] - a1), next = (uint)(min(end + TILE, total) - end);
+        for (uint i = lid * (128u / (uint)sizeof(${key})); i < next; i += GROUP_SIZE * (128u / (uint)sizeof(${key})))
+            prefetch_global(i < next_a ? ${a} + (a1 + i) : ${b} + (end - a1 + (i - next_a)));
+    }
+% endif
 </%def>
 
 <%def name="put(items, merged, values)">\
@@ -146,13 +159,15 @@ static inline uint merge_cross_local(
     }
 </%def>
 
-<%def name="tiles(key, index, items, ahead, a, na, b, nb, merged, values=None)">\
+<%def name="tiles(key, index, items, a, na, b, nb, merged, values=None)">\
 <% alone = lanes.module.one_lane(context) %>\
 #define TILE (GROUP_SIZE * ${items}u)
 __local ${key} staged[GROUP_SIZE * ${items}u + 1u];     // of the first sequence, then of the second; one more is looked at
 __local ushort places[GROUP_SIZE * ${items}u];          // in `staged`, in the order of the output
 % if not alone:
-__local ${index} cut;
+#define CUTS 32u
+__local ${index} cuts[CUTS];
+uint cut = CUTS;
 % endif
 const uint lid = (uint)get_local_id(0);
 const ${index} total = ${na} + ${nb};
@@ -169,9 +184,7 @@ ${tile_end(index, a, na, b, nb)}\
 ${stage_and_merge_alone(a, b)}\
 ${put_alone(merged, values)}
 % else:
-% if values and ahead:
-${prefetch(values)}
-% endif
+${prefetch(key, index, a, b, values)}
 ${stage_and_merge(key, items, a, b)}\
     barrier(CLK_LOCAL_MEM_FENCE);
 ${put(items, merged, values)}\

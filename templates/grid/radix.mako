@@ -39,18 +39,27 @@
 #define MOST_PASSES 8u
 #define TICKETS (MOST_PASSES * DIGITS)      // behind the totals of all passes
 #define WORDS (TICKETS + 32u)
+#define AT_ONCE 8u      // keys of a work-item that are read and then counted
 #define DIGIT(x) ((uint)((x) >> shift) & (DIGITS - 1u))
 </%def>
 
-<%def name="histogram(index, keys, n, chunk, passes, totals)">\
+<%def name="histogram(index, key, keys, n, chunk, passes, totals)">\
 <% add = "atomic_add" if index == "uint" else "atom_add" %>\
 ${scan.chunk_bounds(index, n, chunk)}
 __local uint counted[MOST_PASSES * DIGITS];
 for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE) counted[d] = 0u;
 barrier(CLK_LOCAL_MEM_FENCE);
-for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += GROUP_SIZE)
-    for (uint pass = 0u, shift = first_shift; pass < ${passes}; ++pass, shift += DIGIT_BITS)
-        atomic_inc(&counted[pass * DIGITS + DIGIT(${keys}[i])]);
+for (${index} i = chunk_begin + get_local_id(0); i < chunk_end; i += AT_ONCE * GROUP_SIZE) {
+    ${key} read[AT_ONCE];       // before any is counted, so that none is waited for alone
+    #pragma unroll
+    for (uint item = 0u; item < AT_ONCE; ++item) read[item] = ${keys}[min(i + item * GROUP_SIZE, chunk_end - 1u)];
+    #pragma unroll
+    for (uint item = 0u; item < AT_ONCE; ++item) {
+        if (i + item * GROUP_SIZE >= chunk_end) break;
+        for (uint pass = 0u, shift = first_shift; pass < ${passes}; ++pass, shift += DIGIT_BITS)
+            atomic_inc(&counted[pass * DIGITS + DIGIT(read[item])]);
+    }
+}
 barrier(CLK_LOCAL_MEM_FENCE);
 for (uint d = (uint)get_local_id(0); d < ${passes} * DIGITS; d += GROUP_SIZE)
     if (counted[d]) ${add}(&${totals}[d], counted[d]);

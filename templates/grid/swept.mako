@@ -24,6 +24,9 @@
 ## Values combine in the order of the elements, so the operator need not commute, but how they are grouped
 ## differs from run to run: sums of floating point are not for this.
 ##
+## Lanes combine what was said even if none of it is of use: where the condition for that is a branch, ptxas 13.0
+## may let lanes skip the instruction (redux.sync) by a predicate of something else.
+##
 ## Reference        D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016
 
 <%namespace name="lane_scan" file="/group/lane_scan.mako"/>
@@ -101,18 +104,14 @@ for (uint polls = 0u; from > 0u;) {
     int further = 1;
     #pragma unroll
     for (uint look = 0u; look < ${looks}u; ++look) {
-        if (further) {
-            const lanemask_t unknown = lane_ballot(tags[look] >> 1 != stamp), whole = lane_ballot(tags[look] == WHOLE);
-            uint begin = unknown ? lanemask_last(unknown) + 1u : 0u;    // the lowest lane whose word is of use
-            const lanemask_t ends = begin < LANES ? whole >> begin << begin : 0;
-            if (ends) begin = lanemask_last(ends);
-            further = begin == 0u && !ends;
-            if (begin < LANES) {
-                const ${type} x = lane_id() >= begin ? said[look] : ${name}_identity();
-                prefix = ${name}_combine(lane_reduce_in_${name}(LANE_ARGS x), prefix);
-                from = ends ? 0u : from - (LANES - begin);
-            }
-        }
+        const lanemask_t unknown = lane_ballot(!further || tags[look] >> 1 != stamp), whole = lane_ballot(tags[look] == WHOLE);
+        uint begin = unknown ? lanemask_last(unknown) + 1u : 0u;    // the lowest lane whose word is of use
+        const lanemask_t ends = begin < LANES ? whole >> begin << begin : 0;
+        if (ends) begin = lanemask_last(ends);
+        further = begin == 0u && !ends;
+        const ${type} x = lane_id() >= begin ? said[look] : ${name}_identity();
+        prefix = ${name}_combine(lane_reduce_in_${name}(LANE_ARGS x), prefix);
+        from = ends ? 0u : from - (LANES - begin);
     }
     if (from != seen) {
         polls = 0u;

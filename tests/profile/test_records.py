@@ -20,7 +20,7 @@ FIRST = "probes/h200-20261122-profiles-first.json"
 CASES = "h200-20261128-profile-cases.json"
 PRESETS = "h200-20261128-profile-presets.json"
 LIMITERS = "h200-20261127-limiters.json"
-OVERHEADS = "h200-20261128-profile-overheads.json"
+OVERHEADS = "h200-20261129-profile-overheads.json"
 FORETOLD = "h200-20261128-profile-foretold.json"
 BEFORE = "h200-20261128-profile-prediction.json"  # with counts that were too high
 CROSSED = "h100-20261127-crossed.json"  # of an earlier corpus
@@ -69,17 +69,16 @@ def test_limiters_are_the_same_by_the_bounds_of_today():
             assert bounds.limiter == row["limiter"]
 
 
-def test_the_pass_time_costs_a_tenth_but_for_the_shortest_kernels():
+def test_the_pass_time_costs_a_tenth_at_most():
     rows = launched(recorded(OVERHEADS)["runs"])
     assert len({row["plan"] for row in rows}) == 15
     assert len({row["graph"] for row in rows}) == 3
     assert not any(row["reasons"] for row in rows)
     each = [overhead(row) for row in rows]
-    assert statistics.median(each) <= 0.1
-    over = {row["plan"] for row, one in zip(rows, each, strict=True) if one > 0.1}
-    assert over == {"components", "page rank"}
-    shown = f"{statistics.median(each) * 100:.1f} % in the median, {max(each) * 100:.0f} % at most"
-    assert shown in PAGE
+    assert max(each) <= 0.1
+    shown = f"{statistics.median(each) * 100:.1f} % in the median, {max(each) * 100:.1f} % at most"
+    assert shown.replace("-0.0", "0.0") in PAGE
+    assert f"{len(rows)} cases" in PAGE
 
 
 @pytest.mark.rest

@@ -224,6 +224,12 @@ def test_merging_what_is_lopsided(device):
     check_merge(device, some + np.uint32(5000), some)
 
 
+def test_more_tiles_than_ends_are_looked_for_at_once(any_device):
+    device = any_device if any_device.traits.lanes > 1 else any_device.emulating(8)
+    keys = keys_of(4 * LARGE, bits=14)
+    check_merge(device, keys[:LARGE], keys[LARGE:])
+
+
 @pytest.mark.parametrize("inclusive", [False, True])
 @pytest.mark.parametrize(
     ("operator", "combine", "neutral"),

@@ -1,14 +1,18 @@
 """Scans in one launch, whose work-groups look back at the tiles before theirs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from unit.primitives_reference import KERNELS
 
+from bench.studies.recorded import RECORDED
 from clgraph.device import Memory, load, wait
+from clgraph.device.rendering.sources import render
 from clgraph.engine.sweeps import SweepLog
 from clgraph.primitives import launches, scanning, stages
 from clgraph.primitives.launches import group_size
-from clgraph.primitives.scanning import Scan, SegmentedScan
+from clgraph.primitives.scanning import Compaction, Scan, SegmentedScan
 from clgraph.primitives.stages import Last, Shape
 
 # A work-item's elements in vectors, a tile and several, more tiles than are looked at at once.
@@ -20,6 +24,8 @@ OPERATORS = {"add": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwi
 def _all_in_sweeps(monkeypatch):
     for name in ("FEW", "CPU_FEW"):
         monkeypatch.setattr(scanning, name, -1)
+    every = replace(scanning.COMPACTED_AT_ONCE, neutral=(2**40,) * 2, h200=None)
+    monkeypatch.setattr(scanning, "COMPACTED_AT_ONCE", every)
 
 
 @pytest.fixture
@@ -42,6 +48,21 @@ def check_scan(stage, device, values, n, *, in_place):
     expected = np.concatenate([np.zeros(min(n, 1), values.dtype), sums[:-1], values[n:]])
     np.testing.assert_array_equal(scanned.read(), expected)
     assert total.read()[0] == (sums[-1] if n else 0)
+
+
+def check_compaction(stage, device, n, share, kinds):
+    memory, random, log = Memory(device), np.random.default_rng(n), Last()
+    mask = (random.random(n) < share).astype(np.uint8) << random.integers(0, 8, n).astype(np.uint8)
+    arrays = [random.integers(0, 250, n).astype(kind) for kind in kinds]
+    given = [memory.upload("given", array) for array in arrays]
+    kept = [memory.upload("kept", np.full(n + 1, 251, kind)) for kind in kinds]
+    total = stage.enqueue(log, memory.upload("mask", mask), n, *zip(given, kept, strict=True))
+    log.wait()
+    count = np.count_nonzero(mask)
+    assert total.read()[0] == count
+    for array, got in zip(arrays, kept, strict=True):
+        rest = np.full(n + 1 - count, 251, array.dtype)
+        np.testing.assert_array_equal(got.read(), np.concatenate([array[mask != 0], rest]))
 
 
 def check_segments(stage, device, n, share, *, inclusive):
@@ -67,6 +88,14 @@ def test_one_stage_scans_any_number(lanes, dtype, in_place):
     assert {key[1] for key in stage._kernels} == {"scan_sweep"}
 
 
+@pytest.mark.parametrize("kinds", [(), ("u4",), ("u8", "u4"), ("u1", "u2", "c16")])
+def test_one_stage_compacts_any_number_of_arrays(lanes, kinds):
+    stage = Compaction(lanes)
+    for n in SIZES:
+        for share in (0, 0.02, 0.5, 1):
+            check_compaction(stage, lanes, n, share, kinds)
+
+
 @pytest.mark.parametrize("inclusive", [False, True])
 @pytest.mark.parametrize("share", [0, 0.0005, 0.1, 1])
 def test_segments_of_any_length(lanes, share, inclusive):
@@ -82,6 +111,7 @@ def test_tiles_that_say_nothing_are_combined(lanes, monkeypatch, limit):
     for in_place in (False, True):
         check_scan(Scan(lanes, "u4"), lanes, numbers(50_001), 50_001, in_place=in_place)
         check_scan(Scan(lanes, "u8"), lanes, numbers(9_001, "u8"), 9_001, in_place=in_place)
+    check_compaction(Compaction(lanes), lanes, 50_001, 0.5, ("u4",))
     for share in (1e-4, 0.01):
         check_segments(SegmentedScan(lanes, np.uint32), lanes, 50_001, share, inclusive=True)
 
@@ -103,6 +133,16 @@ def test_a_tile_between_the_words_of_its_value_is_waited_for(lanes):
     assert found.read()[0] == whole
 
 
+def test_lanes_combine_what_was_said_in_no_condition():
+    """Of one, ptxas 13.0 made a predicate of something else: tiles took what some lanes knew."""
+    params = {"index": "uint", "kinds": ("uint",), "group_size": 256, "items": 16, "looks": 1}
+    params |= {"traits": RECORDED["h200"], "ahead": 0, "state_head": stages.STATE_HEAD}
+    text = render("primitives/compact_sweep.cl", params)
+    known = text[text.index("unknown = lane_ballot(") : text.index("from = ends ?")]
+    assert "lane_reduce_in_add(" in known
+    assert "if (" not in known.replace("if (ends) begin", "")
+
+
 @pytest.mark.rest
 @pytest.mark.parametrize("shape", [(1, 4, 1, 0), (2, 8, 3, 2), (1, 16, 8, 0), (4, 16, 2, 1)])
 def test_tiles_of_any_shape(lanes, monkeypatch, shape):
@@ -113,6 +153,21 @@ def test_tiles_of_any_shape(lanes, monkeypatch, shape):
     check_scan(Scan(lanes, "u4"), lanes, numbers(9_001), 9_001, in_place=True)
     check_scan(Scan(lanes, "i8"), lanes, numbers(9_001, "i8"), 9_001, in_place=False)
     check_segments(SegmentedScan(lanes, np.uint32), lanes, 9_001, 0.01, inclusive=False)
+    check_compaction(Compaction(lanes), lanes, 9_001, 0.3, ("u4", "u8"))
+
+
+def test_large_arrays_are_compacted_in_three_launches(lanes):
+    """By how many bytes an element has in all."""
+    for kinds, n, wanted in (
+        (("u4",), 1999, ["compact_sweep"]),
+        (("u4",), 2000, ["compact_fold", "compact_totals", "compact_apply"]),
+        (("u2", "u4"), 999, ["compact_sweep"]),
+        (("u8",), 1000, ["compact_fold", "compact_totals", "compact_apply"]),
+    ):
+        stage = Compaction(lanes)
+        stage.at_once = 2000, 1000
+        check_compaction(stage, lanes, n, 0.5, kinds)
+        assert [name for _, name, *_ in stage._kernels] == wanted
 
 
 @pytest.mark.parametrize("operator", ["min", "max", "or"])
@@ -186,6 +241,7 @@ def test_stamps_and_tickets_begin_anew_before_they_run_out(lanes):
 def test_positions_of_64_bits(lanes, monkeypatch):
     monkeypatch.setattr(launches, "UINT_POSITIONS", 10)
     check_scan(Scan(lanes, "u4"), lanes, numbers(5_001), 5_001, in_place=False)
+    check_compaction(Compaction(lanes), lanes, 5_001, 0.5, ("u4",))
     check_segments(SegmentedScan(lanes, np.uint32), lanes, 5_001, 0.01, inclusive=False)
 
 
@@ -196,6 +252,8 @@ def test_sweeps_on_a_gpu(gpu):
             check_scan(Scan(gpu, dtype), gpu, numbers(n + 3, dtype), n, in_place=n % 2 == 1)
         if n:
             check_segments(SegmentedScan(gpu, np.uint32), gpu, n, 0.0005, inclusive=n % 2 == 1)
+        for kinds in (("u4",), ("u8",), ("u8", "u4"), ("u1", "u2", "c16")):
+            check_compaction(Compaction(gpu), gpu, n, 0.5, kinds)
 
 
 @pytest.mark.gpu

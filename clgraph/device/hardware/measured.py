@@ -360,7 +360,7 @@ SORT_SHAPES = Constant(
     },
     h200={
         (4, 0): (512, 22, 8),
-        (4, 4): (384, 23, 4),
+        (4, 4): (384, 23, 5),
         (4, 8): (384, 14, 4),
         (8, 0): (256, 22, 4),
         (8, 4): (256, 22, 4),
@@ -369,28 +369,47 @@ SORT_SHAPES = Constant(
 )
 
 SWEEP_SHAPES = Constant(
-    "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans in"
-    " one launch, by kernel and bytes of an element",
-    "9d772f3: probes/h200-20261128-scans.txt",
+    "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans and"
+    " compactions in one launch, by kernel and bytes",
+    "9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys",
     neutral={
         ("scan_sweep", 4): (256, 32, 0),
         ("scan_sweep", 8): (256, 16, 0),
         ("segmented_sweep", 4): (384, 16, 0),
+        ("compact_sweep", 4): (256, 16, 0),
+        ("compact_sweep", 8): (512, 8, 0),
     },
     h200={
         ("scan_sweep", 4): (256, 32, 256),
         ("scan_sweep", 8): (256, 16, 0),
         ("segmented_sweep", 4): (384, 16, 256),
+        ("compact_sweep", 4): (256, 16, 256),
+        ("compact_sweep", 8): (512, 8, 0),
     },
+)
+COMPACTED_AT_ONCE = Constant(
+    "elements below which compaction is one launch, of four bytes and of more; emulated lanes take"
+    " half as long again so",
+    "94923b6 and a patch: probes/h200-20261129-keys.txt",
+    neutral=(0, 0),
+    h200=(1 << 26, 1 << 25),
 )
 MERGE_SHAPES = Constant(
     "work-items of a group and elements of each in a tile of a merge, by bytes of keys and values",
-    "b0149a4, 9d772f3: probes/h200-20261128-scans.txt",
+    "b0149a4, 9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys.txt",
     neutral={
         (4, 0): (128, 23),
         (4, 4): (128, 15),
         (4, 8): (128, 11),
         (8, 0): (128, 11),
+        (8, 4): (128, 23),
+        (8, 8): (128, 19),
+    },
+    h200={
+        (4, 0): (128, 23),
+        (4, 4): (128, 15),
+        (4, 8): (128, 11),
+        (8, 0): (256, 11),
         (8, 4): (128, 23),
         (8, 8): (128, 19),
     },

@@ -9,6 +9,8 @@ from copies import run
 
 GIVING_UP = """
     from clgraph.device.programs import program
+    from clgraph.engine.driver import GAVE_UP
+    from clgraph.engine.state import STATUS_DONE
 
     # Exchange k in place p is number 1 + 4 * k + p.
     HERE = "BOX(own_box)[31] == 1u + 4u * state[EXCHANGES] + "
@@ -55,8 +57,13 @@ GIVING_UP = """
         mailbox = part.plan.sharing._mailbox
         for number in range(1, 4 * exchanges + 1):
             mailbox[31] = number
-            result = searched(source, 1 << 14)
+            # Nobody waits in vain for who has handed over the last level: others end well then.
+            heard = number > 4 * exchanges - 3
+            result = searched(source, 1 << 29 if heard else 1 << 20)
             assert stepped(plan) == [True] * {parts}, (part.rank, number)
+            endings = plan._exchanges[0]._gathered.last.endings
+            assert endings.pop(part.rank) == GAVE_UP
+            assert not heard or set(endings.values()) == {{STATUS_DONE}}, (part.rank, number)
             assert not result.stats.exchanged_bytes.any()
             assert result.stats.launches > {parts}
             mailbox[31] = 0
@@ -70,6 +77,8 @@ GIVING_UP = """
     check_search(graph, source, last)
 """
 UNLIKE = """
+    from clgraph.engine.driver import GAVE_UP
+
     # The second pushes for itself what the first shares, and both share the level behind it.
     graph = cg.generate.kron(11, seed=2)
     config = cg.BFSConfig(pull=cg.pull.ByEdges(looks=1, likely=1),
@@ -81,9 +90,11 @@ UNLIKE = """
     assert alike.stats.per_level["direction"].tolist()[1:3] == ["push", "pull"]
     plan.parts[1].plan.driver.table["share_from"] = np.uint32(800)
     for part in plan.parts:
-        part.plan.driver.table["box_polls"] = np.uint32(1 << 22)
+        part.plan.driver.table["box_polls"] = np.uint32(1 << 26)
     check_search(graph, source, plan.run(source, verify=True))
     assert stepped(plan) == [True, True]
+    # Nor does the second go on with what it was not given.
+    assert set(plan._exchanges[0]._gathered.last.endings.values()) == {GAVE_UP}
 """
 PAUSES = """
     # Launches end after every stage or two, all of them after the same.

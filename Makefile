@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# A process for each of two cores, which take over tests from each other.
-PYTEST_ARGS ?= --numprocesses 2 --dist worksteal
+# Three processes for two cores, since each waits a fifth to a quarter of its time, for devices and for
+# processes that tests start; they take over tests from each other. Each grows to some 2 to 4 GB.
+PYTEST_ARGS ?= --numprocesses 3 --dist worksteal
 # NumPy's own threads would turn beside them, waiting for work; and the processes that tests start
 # would each compile the library where Python is told to keep nothing that it compiled.
 export OPENBLAS_NUM_THREADS ?= 1
@@ -25,7 +26,7 @@ help:
 	@echo "make demo      breadth-first search of two real graphs on the CPU"
 	@echo "make test      install what the tests need and run a case of each but the longest, in minutes"
 	@echo "make test-rest the other cases, so that both are the whole suite"
-	@echo "make test-all  a case of each with optimised kernels, a slow case of each, and 75 mutants"
+	@echo "make test-all  a case of each with optimised kernels, slow cases of half, and 75 mutants"
 	@echo "make mutants   break the code at many places and see whether tests notice"
 	@echo "make fuzz      a million damaged files of each format, interruptions everywhere: days"
 	@echo "make docs      make a site of the pages and docstrings in build/site"
@@ -51,10 +52,12 @@ test: $(VENV)/.installed-test
 test-rest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --other-cases $(CASES) $(REST_ARGS)
 
-# What the two above leave: kernels that are built as users have them, in four times the time, in
-# one case of each test; slow tests, a case of each; and mutants. Which slow case and which mutants
-# it is changes with every commit: all of them, and all cases optimised, take hours, with
-# `pytest --run-slow`, `--optimised` and `make mutants`.
+# What the two above leave: kernels that are built as users have them, in seven times the time, in
+# one case of each test that builds some; a slow case of every second test that has some; and mutants.
+# Of tests marked rest, which take longest, it has every second one, too. Which tests, which slow case
+# and which mutants it is changes with every commit, so that each has its turn within a few: all of
+# them, and all cases optimised, take hours, with `pytest --run-slow`, `--optimised` and
+# `make mutants`.
 SLOW_CASES ?= 1
 MUTANTS ?= 75
 test-all: $(VENV)/.installed-test

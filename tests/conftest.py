@@ -48,7 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         ("--cases", "run only N cases of each test that needs a device or starts processes"),
         ("--other-cases", "run only the cases that --cases N leaves out"),
         ("--optimised-cases", "let the compilers optimise in N cases of each such test"),
-        ("--slow-cases", "beside those of --cases, N slow cases of each test, others each commit"),
+        (
+            "--slow-cases",
+            "what make test leaves: N slow cases of every second test, others each commit, first; "
+            "of tests marked rest every second; and nothing of tests that build no kernels",
+        ),
     ):
         group.addoption(option, type=_count, metavar="N", help=what)
     group.addoption(
@@ -181,20 +185,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _skip(items, "gpu", "there is no NVIDIA GPU here")
     if "energy" in marked and not runtimes.has_power_sensor():
         _skip(items, "energy", "there is no power sensor here")
-    items[:], left = shares.settled(items)
+    items[:], left = _chosen(config, items)
     config.hook.pytest_deselected(items=left)
+
+
+def _chosen(
+    config: pytest.Config, items: list[pytest.Item]
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Divide cases into those that this run takes and the others, and mark what is optimised."""
+    kept, left = shares.settled(items)
     if config.getoption("--optimised-cases"):
-        quick = [item for item in items if not shares.is_slow(item)]
+        quick = [item for item in kept if not shares.is_slow(item)]
         for item in shares.divided(quick, config.getoption("--optimised-cases"))[0]:
             item.add_marker("optimised")
+    slow: list[pytest.Item] = []
+    if config.getoption("--slow-cases"):
+        kept, others = shares.turn(kept, config.getoption("--slow-cases"), _commit())
+        left += others
+        slow = [item for item in kept if shares.is_slow(item)]
     most = config.getoption("--cases") or config.getoption("--other-cases")
     if most:
-        slow = config.getoption("--slow-cases")
-        added = shares.slow_ones(items, slow, _commit()) if slow else ()
         every = config.getoption("--run-slow")
-        share, others = shares.divided(items, most, added, rest=every)
-        items[:], left = (share, others) if config.getoption("--cases") else (others, share)
-        config.hook.pytest_deselected(items=left)
+        share, others = shares.divided(kept, most, slow, rest=every)
+        kept, others = (share, others) if config.getoption("--cases") else (others, share)
+        left += others
+    return kept, left
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -108,20 +108,52 @@ def divided(
 
 
 def slow_ones(items: list[pytest.Item], most: int, seed: str) -> list[pytest.Item]:
-    """Give so many of the slow cases of each function, which `seed` decides.
+    """Give so many of the slow cases of every second function that has some; `seed` decides which.
 
-    All of them take hours: with the commit as the seed, each has its turn.
+    All of them take hours: with the commit as the seed, each function has its turn within a few
+    commits, and so has each of its cases.
     """
     functions = defaultdict(list)
     for item in items:
         if is_slow(item):
             functions[function_of(item)].append(item)
     chosen = []
-    for cases in functions.values():
+    for function in half_of(functions, seed):
         chosen += nsmallest(
-            most, cases, key=lambda item: (is_skipped(item), hashed(seed + item.nodeid))
+            most,
+            functions[function],
+            key=lambda item: (is_skipped(item), hashed(seed + item.nodeid)),
         )
     return chosen
+
+
+def turn(
+    items: list[pytest.Item], most: int, seed: str
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Divide cases into what a run has its turn at beside ``make test`` and the others, and these.
+
+    Those two have all that is not slow, with kernels that are not optimised. So tests that build
+    none are left to them; and of functions marked rest, which take longest, as of those with slow
+    cases, every second one has its turn, with other ones for another `seed`. Slow cases come first:
+    of processes that take over tests from each other, none is left alone with a long one.
+    """
+    slow = set(slow_ones(items, most, seed))
+    rest = {function_of(item) for item in items if item.get_closest_marker("rest") is not None}
+    absent = rest - set(half_of(rest, seed))
+    first, then, left = [], [], []
+    for item in items:
+        if item in slow:
+            first.append(item)
+        elif is_slow(item) or is_quick(item) or function_of(item) in absent:
+            left.append(item)
+        else:
+            then.append(item)
+    return first + then, left
+
+
+def half_of(functions: Collection[str], seed: str) -> list[str]:
+    """Give every second function, which `seed` decides."""
+    return nsmallest(-(-len(functions) // 2), functions, key=lambda name: hashed(seed + name))
 
 
 def function_of(item: pytest.Item) -> str:

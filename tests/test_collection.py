@@ -193,17 +193,19 @@ def test_a_share_and_the_others_are_everything(tmp_path):
 
 
 def test_slow_cases_join_the_share(tmp_path):
-    """So many of each function that has some, and the one of the share unless it is slow too."""
+    """So many of every second function that has some; nothing slow of others, nor unbuilt tests."""
     for name, text in MADE.items():
         (tmp_path / name).write_text(text)
-    share = collected(tmp_path, "--cases", "1", "--run-slow", seed=1)
+    share = collected(tmp_path, "--cases", "1", seed=1)
     slow = collected(tmp_path, "--cases", "1", "--run-slow", "--slow-cases", "2", seed=2)
-    assert {name for name in share if "test_slow" not in name} < set(slow)
-    assert sum("test_slow" in name for name in slow) == 2
-    added = Counter(name.partition("[")[0] for name in set(slow) - set(share))
+    building = {name for name in share if not re.search("test_slow|without_a_device", name)}
+    assert building < set(slow)
+    added = Counter(name.partition("[")[0].partition("::")[2] for name in set(slow) - building)
     most = {"test_graphs": 2, "test_slow": 2, "test_partly_slow": 1}
-    assert added <= Counter({f"test_devices.py::{name}": count for name, count in most.items()})
-    assert any("test_partly_slow" in name and "-2]" in name for name in slow)
+    assert len(added) == 2
+    assert all(most[name] == count for name, count in added.items())
+    first = slow[: added.total()]
+    assert building.isdisjoint(first)  # what is slow begins first
 
 
 LIMITED = """
@@ -235,7 +237,31 @@ def test_each_slow_case_has_its_turn():
     assert {case for turn in turns for case in turn} == set(cases[:20])
     assert turns[0] == shares.slow_ones(cases[::-1], 2, "commit 0")
     other = Case("test_other", "1", marks=("slow",))
-    assert other in shares.slow_ones([*cases, other], 1, "")
+    assert any(other in shares.slow_ones([*cases, other], 1, str(turn)) for turn in range(9))
+
+
+def test_each_function_has_its_turn_within_a_few_commits():
+    """Every second one in each of them, of those with slow cases and of those marked rest."""
+    slow = [Case(f"test_{at}", str(size), marks=("slow",)) for at in range(20) for size in (1, 2)]
+    rest = [Case(f"test_rest_{at}", marks=("rest",)) for at in range(20)]
+    none = {"device": "csv", "fixtures": ("tmp_path",)}
+    others = [Case("test_others", "1"), Case("test_others", "2")]
+    quick = [Case("test_quick", **none), Case("test_quick_rest", marks=("rest",), **none)]
+    items = [*others, *quick, *rest, *slow]
+    seen = Counter()
+    for commit in range(12):
+        kept, left = shares.turn(items, 1, f"commit {commit}")
+        assert Counter(kept) + Counter(left) == Counter(items)
+        assert set(others) < set(kept)
+        assert set(quick) < set(left)  # make test and make test-rest have what builds nothing
+        assert all(case in slow for case in kept[:10])
+        assert len({shares.function_of(case) for case in kept[:10]}) == 10
+        assert len(kept) == 10 + len(others) + sum(case in rest for case in kept)
+        assert abs(sum(case in rest for case in kept) - 10) <= 1
+        seen.update(kept)
+    assert {shares.function_of(case) for case in seen} == {
+        shares.function_of(case) for case in (*others, *rest, *slow)
+    }
 
 
 def test_what_is_slow_comes_once():

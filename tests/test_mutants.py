@@ -55,7 +55,6 @@ def test_sums_are_judged(capsys):
 
 def test_each_mutant_has_its_turn():
     """A share of them is another one with each commit, and large enough to count."""
-    # So many that any one is drawn for sure, nearly: 40 turns leave out some three of 500 mutants.
     turns = [mutants.some(LISTED, 60, f"commit {turn}") for turn in range(120)]
     assert all(len({one.name for one in turn}) == 60 for turn in turns)
     assert turns[0] != turns[1]
@@ -63,6 +62,53 @@ def test_each_mutant_has_its_turn():
     assert {one.name for turn in turns for one in turn} == {one.name for one in LISTED}
     assert len(mutants.some(LISTED[:3], 60, "")) == 3
     assert re.fullmatch("[0-9a-f]{40}|", mutants.commit())
+
+
+def test_what_kills_must_pass_without_a_mutant(monkeypatch):
+    """Only what killed is run again, in as many processes; a test that fails by itself ends all."""
+    common = {"file": "a", "old": "b", "new": "c", "survives": ""}
+    made = [mutants.Mutant(name=name, tests=[name], **common) for name in ("one", "two", "lives")]
+    monkeypatch.setattr(mutants, "copy_of_the_checkout", lambda folder: folder)
+    outcomes = {"one": "killed", "two": "crashed", "lives": "survived"}
+    again = []
+
+    def tried(mutant, tests, _):
+        if mutant is None:
+            again.extend(tests)
+            failed = [test for test in tests if test == failing]
+            return ("killed" if failed else "survived"), "", failed
+        return outcomes[mutant.name], "", [f"{mutant.name}[case]"]
+
+    monkeypatch.setattr(mutants, "tried", tried)
+    failing = None
+    results = mutants.run(made, 2, float("inf"))
+    assert {mutant.name: outcome for mutant, outcome in results} == outcomes
+    assert sorted(again) == ["one[case]", "two[case]"]
+    failing = "two[case]"
+    with pytest.raises(SystemExit, match=r"without a mutant: killed.*two"):
+        mutants.run(made, 2, float("inf"))
+
+
+BROKEN = """
+import pytest
+from made import right
+
+@pytest.mark.parametrize("case", ["first", "second of them"])
+def test_made(case):
+    assert right or case == "first"
+"""
+
+
+def test_cases_that_fail_are_told_by_name(tmp_path):
+    """And the mutant is gone afterwards, also from what Python compiled."""
+    (tmp_path / "made.py").write_text("right = True")
+    (tmp_path / "test_made.py").write_text(BROKEN)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    common = {"file": "made.py", "old": "True", "tests": ["test_made.py"]}
+    broken = mutants.Mutant(name="broken", new="None", **common)
+    outcome, said, failed = mutants.tried(broken, broken.tests, tmp_path)
+    assert (outcome, list(failed)) == ("killed", ["test_made.py::test_made[second of them]"]), said
+    assert mutants.tried(None, failed, tmp_path)[0] == "survived"
 
 
 CRASHING = """

@@ -257,12 +257,14 @@ def ranking(graph: Graph, name: str, device: Device) -> object:
 
 
 def lines(_: Graph, name: str, device: Device) -> object:
-    """Build what reads lines of numbers: columns, which of them is a weight, and what else."""
-    columns, weight, decimals = {"ids": (2, None, False), "marked": (3, 2, False)}.get(
-        name, (4, 2, device.traits.fp64)
-    )
+    """Build what reads lines of numbers, of which forms differ."""
+    form = {
+        "ids": (2, None, False, 1),
+        "scattered": (2, None, False, 2),
+        "marked": (3, 2, False, 1),
+    }.get(name, (4, 2, device.traits.fp64, 1))
     marker = ord("a") if name == "marked" else 0
-    return lines_kernel(device, columns, weight, decimals, marker=marker, wide=name == "wide")
+    return lines_kernel(device, *form, marker=marker, wide=name == "wide")
 
 
 def bucketed(_: Graph, __: str, device: Device) -> object:

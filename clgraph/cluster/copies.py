@@ -14,6 +14,7 @@ from clgraph.cluster.ranks.comm import AllGather, Step
 from clgraph.cluster.result import Level
 from clgraph.engine.driver import GAVE_UP
 from clgraph.engine.findings import Later
+from clgraph.engine.outcome import Outcome
 from clgraph.engine.state import STATUS_PAUSED
 from clgraph.engine.strategies.schedule import Persistent
 from clgraph.errors import InvalidArgumentError
@@ -125,7 +126,7 @@ class CopyExchange:
                 # Kernels wait for each other: each is launched right behind the one before.
                 yield TOGETHER
                 if ending == STATUS_PAUSED:
-                    plan.start(args, launches)
+                    plan.launch(args, launches)
                     launches += 1
                 gathered.stamp = stamp + MOST_SHARED  # whatever comes, no later search has these
                 yield TOGETHER
@@ -137,14 +138,14 @@ class CopyExchange:
                 endings = set(found.endings.values())
                 if GAVE_UP in endings or STATUS_PAUSED not in endings:
                     break
-            self.stepped = GAVE_UP in endings
+            self.stepped, outcome = GAVE_UP in endings, Outcome()
             if self.stepped:
                 if ending == GAVE_UP:
-                    driver.warn()
-                outcome = driver.again_stepped(args)
+                    driver.give_up()
+                driver.again_stepped(args, outcome)
                 launches += outcome.launches
             else:
-                outcome = driver.outcome(launches)
+                driver.done(outcome, launches)
             found.launches += launches
             yield TOGETHER
         except BaseException:

@@ -118,29 +118,17 @@ def _fitting(wanted: str) -> Iterator[Device]:
         index = tuple(int(part) for part in wanted.split(":"))
         yield from (found for found in everything if found.index == index)
     else:
-        for names in (_platform_names, _device_names):
-            yield from (found for found in everything if _is_called(found, wanted, names(found)))
+        for kind in (("platform", "platform_vendor"), ("vendor", "name")):
+            yield from (found for found in everything if _is_called(found, wanted, kind))
 
 
 def _is_called(found: Device, wanted: str, names: tuple[str, ...]) -> bool:
-    if not any(wanted in name.casefold() for name in names):
+    if not any(wanted in getattr(found, name).casefold() for name in names):
         return False
     if found.is_simulator and wanted not in found.platform.casefold():
         return False
-    return not _is_processor_maker(wanted, found)
-
-
-def _platform_names(found: Device) -> tuple[str, ...]:
-    return (found.platform, found.platform_vendor)
-
-
-def _device_names(found: Device) -> tuple[str, ...]:
-    return (found.vendor, found.name)
-
-
-def _is_processor_maker(wanted: str, found: Device) -> bool:
-    """Whether a name only fits because PoCL calls its device after the processor it runs on."""
-    return wanted in PROCESSOR_MAKERS and discovery.POCL_PLATFORM in found.platform.casefold()
+    # PoCL calls its device after the processor that it runs on.
+    return not (wanted in PROCESSOR_MAKERS and discovery.POCL_PLATFORM in found.platform.casefold())
 
 
 def _cannot_build(fitting: Iterable[Device]) -> str:

@@ -221,7 +221,7 @@ def _pull_on(
 ) -> ByEdges | ByHubs | None:
     """Decide what is open of a rule: what it weighs, and what is tried first."""
     if not isinstance(pull, ByEdges):
-        return pull.resolved() if isinstance(pull, ByHubs) else None
+        return pull if isinstance(pull, ByHubs) else None
     with_hubs, without = LIKELY_PARENTS.on(traits)
     usual = (with_hubs if has_hubs else without) if queues and has_many else 0
     likely = pick(pull.likely, usual)

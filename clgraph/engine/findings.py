@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Callable
 
     from numpy.typing import DTypeLike, NDArray
     from pyopencl.array import Array
 
     from clgraph.device import Allocation, Memory
+    from clgraph.engine.outcome import Outcome
     from clgraph.graph import Graph
 
 __all__ = ["BufferPool", "Findings", "HopFindings", "Later", "SearchBuffers"]
@@ -158,6 +159,7 @@ class Findings:
     """What a search found, read from the device when first asked for.
 
     A result and its stats share one; when both are gone its buffers are free for the next search.
+    Whoever makes it, while the search is under way, has it own its buffers once that has ended.
 
     Parameters
     ----------
@@ -165,20 +167,16 @@ class Findings:
         What was searched.
     buffers : SearchBuffers
         What the search wrote.
-    depth : int
-        Largest distance, or how many stages there were.
+    outcome : Outcome
+        How the search went, once it has ended.
     """
 
-    # Level records that the search wrote beyond so many, unless their buffer was too short.
-    MORE_ROWS: ClassVar[int] = 1
-
-    def __init__(self, graph: Graph, buffers: SearchBuffers, depth: int) -> None:
+    def __init__(self, graph: Graph, buffers: SearchBuffers, outcome: Outcome) -> None:
         self._graph: Graph | Degrees = graph
-        self._depth = depth
+        self._outcome = outcome
         self._host: dict[str, Any] = {}
         self._reading = buffers.reading
         self._buffers: SearchBuffers | None = buffers
-        buffers.owner = weakref.ref(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle what is on the host, after everything has been read; no graph."""
@@ -250,19 +248,24 @@ class Findings:
         return found
 
     def _level_rows(self, held: SearchBuffers) -> NDArray[Any]:
-        rows = min(self._depth + self.MORE_ROWS, held.levels.count // 4)
+        rows = min(self._written_rows(), held.levels.count // 4)
         return held.levels.read(4 * rows).reshape(-1, 4)
+
+    def _written_rows(self) -> int:
+        """Give how many level records the search wrote, unless their buffer was too short."""
+        return self._outcome.depth + 1
 
 
 class HopFindings(Findings):
     """Findings of a search in hops: int32 distances, -1 where unreached."""
 
-    MORE_ROWS = 2
+    def _written_rows(self) -> int:
+        return self._outcome.depth + 2
 
     @cached_property
     def edges_by_level(self) -> NDArray[np.int64]:
         """Out-edges of the vertices at each distance, int64 [depth + 1]."""
         here = self.distances >= 0
         degrees = self._graph.degrees[here]
-        sums = np.bincount(self.distances[here], weights=degrees, minlength=self._depth + 1)
+        sums = np.bincount(self.distances[here], weights=degrees, minlength=self._outcome.depth + 1)
         return sums.astype(np.int64)

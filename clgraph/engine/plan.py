@@ -1,215 +1,45 @@
-"""Plans: what everything that is compiled once and run many times has in common.
-
-A plan's kernel takes its arguments from one `Table`: the signature is rendered from it, arrays are
-allocated and reported by it, and a launch is bound by it, so that no argument is listed twice.
-"""
+"""Plans: what everything that is compiled once and run many times has in common."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from clgraph.device import Allocation, Memory
+from clgraph.device import Memory
 from clgraph.device import device as find_device
 from clgraph.device.memory.results import ResultMemory
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
-from clgraph.engine.blocks import Searched
+from clgraph.engine.blocks import Searched, is_changing
 from clgraph.engine.driver import Driver
 from clgraph.engine.findings import BufferPool, SearchBuffers
+from clgraph.engine.outcome import LOOKED_AT, NOTHING_COUNTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
-    from clgraph.device.programs.kernel import Argument
+    from clgraph.engine.driver import Started
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resolved import Resolved
     from clgraph.engine.sweeps import SweepLog
+    from clgraph.engine.table import Table
     from clgraph.graph import Graph
 
-__all__ = ["FollowingPlan", "Plan", "SearchPlan", "Table", "Turn"]
+__all__ = ["FollowingPlan", "Plan", "SearchPlan", "Turn"]
 
 P = TypeVar("P", bound="Plan")
 S = TypeVar("S")
 
 LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
-# What an element of each type that kernels name is on the host: a NumPy type, and how many of it.
-TYPES: dict[str, tuple[DTypeLike, int]] = {
-    "int": (np.int32, 1),
-    "uint": (np.uint32, 1),
-    "ulong": (np.uint64, 1),
-    "float": (np.float32, 1),
-    "uchar": (np.uint8, 1),
-    "uint2": (np.uint32, 2),
-    "uint4": (np.uint32, 4),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One argument of a kernel.
-
-    Attributes
-    ----------
-    ctype, name : str
-        As the kernel has them.
-    access : str
-        A key of ``templates/grid/signature.mako``.
-    note : str
-        What it is, for the reader of the kernel: of an array first its shape, as in ``[n + 1]``.
-    """
-
-    ctype: str
-    name: str
-    access: str
-    note: str
-
-
-class Table:
-    """The arguments of a kernel, in order.
-
-    Parameters
-    ----------
-    types : dict
-        Element types of the kernel's own, by name: a NumPy type, and how many of it make one.
-
-    Attributes
-    ----------
-    rows : list of Row
-        What ``/grid/signature.mako`` renders.
-    stamp : object
-        Another one whenever what all runs share is.
-    changing : tuple of int
-        Places of arguments that some launch was given. They stay: the next launch may leave them to
-        the table, and a kernel may not be launched by every run.
-    """
-
-    def __init__(self, types: Mapping[str, tuple[DTypeLike, int]] | None = None) -> None:
-        self.rows: list[Row] = []
-        self._types = TYPES | dict(types or {})
-        self._makers: list[Callable[[Memory], Argument | None]] = []
-        self._bound: list[Argument | None] = []
-        self._places: dict[str, int] = {}
-        self.stamp = object()
-        self.changing: tuple[int, ...] = ()
-        self._known: frozenset[str] = frozenset()  # names of some of these
-
-    def _declare(self, row: Row, make: Callable[[Memory], Argument | None]) -> None:
-        self.rows.append(row)
-        self._makers.append(make)
-
-    def given(self, ctype: str, name: str, note: str = "", access: str = "value") -> None:
-        """Declare what each run gives: a number, or an array of a result."""
-        self._declare(Row(ctype, name, access, note), lambda _: None)
-
-    def number(self, ctype: str, name: str, value: Any, note: str = "") -> None:
-        """Declare a number of all runs: one of NumPy's, or for `TYPES` any."""
-        kind: Any = self._types.get(ctype, (None,))[0]
-
-        def make(_: Memory) -> Argument:
-            number = value() if callable(value) else value
-            made: Argument = number if kind is None else kind(number)
-            return made
-
-        self._declare(Row(ctype, name, "value", note), make)
-
-    def array(
-        self,
-        ctype: str,
-        name: str,
-        count: int | Callable[[], int],
-        note: str = "",
-        access: str = "write",
-    ) -> None:
-        """Declare an array of so many elements, for the kernel to fill."""
-        kind, words = self._types[ctype]
-
-        def make(memory: Memory) -> Argument:
-            elements = count if isinstance(count, int) else count()
-            return memory.allocate(name, elements * words, kind)
-
-        self._declare(Row(ctype, name, access, note), make)
-
-    def upload(
-        self,
-        ctype: str,
-        name: str,
-        values: Callable[[], NDArray[Any]],
-        note: str = "",
-        access: str = "read",
-        *,
-        progress: Progress | None = None,
-    ) -> None:
-        """Declare an array that is copied to the device."""
-        self._declare(
-            Row(ctype, name, access, note),
-            lambda memory: memory.upload(name, values(), progress=progress),
-        )
-
-    def held(
-        self,
-        ctype: str,
-        name: str,
-        array: Callable[[], Allocation],
-        note: str = "",
-        access: str = "read",
-    ) -> None:
-        """Declare an array that somebody else allocates: the graph's, most often."""
-        self._declare(Row(ctype, name, access, note), lambda _: array())
-
-    def allocate(self, memory: Memory) -> None:
-        """Make everything that all runs share.
-
-        Raises
-        ------
-        DeviceMemoryError
-            If not all of it fits.
-        """
-        self.stamp = object()
-        self._places = {row.name: place for place, row in enumerate(self.rows)}
-        self._bound = [None] * len(self.rows)
-        for place, make in enumerate(self._makers):  # in order: one may ask for those before it
-            self._bound[place] = make(memory)
-        self._makers.clear()  # and the host arrays that they know
-
-    def __getitem__(self, name: str) -> Any:
-        """Give what all runs share by this name."""
-        return self._bound[self._places[name]]
-
-    def __setitem__(self, name: str, value: Argument) -> None:
-        """Have all runs share something else from now on."""
-        self.stamp = object()
-        self._bound[self._places[name]] = value
-
-    def bind(self, given: Mapping[str, Argument]) -> list[Argument]:
-        """Give the arguments of a launch: those of all runs and those of this one."""
-        bound: list[Any] = self._bound.copy()
-        places = self._places
-        for name, value in given.items():
-            bound[places[name]] = value
-        if not given.keys() <= self._known:
-            self.change(places[name] for name in given)
-            self._known |= given.keys()
-        return bound
-
-    def change(self, places: Iterable[int]) -> None:
-        """Have the arguments in these places looked at in every launch from now on."""
-        self.changing = tuple({*self.changing, *places})  # another thread may be at the one before
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each array that all runs share, by name."""
-        made = zip(self.rows, self._bound, strict=True)
-        return {row.name: a.size_bytes for row, a in made if isinstance(a, Allocation)}
 
 
 class Turn:
@@ -344,6 +174,28 @@ class FollowingPlan(Plan):
         self._searched.now_seen()
 
 
+class Rehearsed(Driver):
+    """A driver whose runs are those of another but for all that the device has to do with.
+
+    Parameters
+    ----------
+    driver : Driver
+        The other.
+    """
+
+    NOTHING = np.zeros(LOOKED_AT.stop - LOOKED_AT.start, np.uint32).data
+
+    def __init__(self, driver: Driver) -> None:
+        # Not its mirror, which is to know of this: device memory is not left to the collector.
+        kept = {name: value for name, value in vars(driver).items() if name != "_mirror"}
+        self.__dict__.update(kept, _is_persistent=False)  # so that nothing is launched
+
+    def finish(self, started: Started, outcome: Outcome, **_: Any) -> None:
+        """Report a search that found nothing."""
+        first = started[1]  # nothing
+        outcome.ended("persistent", (first, first), 1, 1, self.NOTHING, NOTHING_COUNTED)
+
+
 class SearchPlan(FollowingPlan):
     """A plan whose stages write distances, perhaps a tree, and a record of every level."""
 
@@ -387,6 +239,21 @@ class SearchPlan(FollowingPlan):
                 kinds: dict[str, Any] = {"predecessors": self.with_predecessors, "dtype": dtype}
                 shape = (self.graph.n, level_capacity)
                 self._pool = BufferPool(partial(SearchBuffers, self._memory, *shape, **kinds))
+
+    def _keep_warm(self) -> None:
+        """Have a run gone through now and then while one is waited for long.
+
+        What follows a wait of 10 ms takes several times as long as after 1 ms, since whoever shares
+        the caches has had them meanwhile. So they are kept: by runs of a plan of the same parts but
+        for the driver, and for the lock, since the run that waits has it. Such a run leaves nothing
+        behind, so this is for plans whose runs read nothing of the device; and a graph that changes
+        is locked by the run that waits.
+        """
+        if not self.graph.n or is_changing(self._searched.given):
+            return
+        twin: Any = object.__new__(type(self))
+        twin.__dict__.update(vars(self), _lock=threading.Lock(), _stages=Rehearsed(self._stages))
+        self._stages.meanwhile(partial(twin.run, 0))
 
     @staticmethod
     def declare_levels(table: Table, capacity: int) -> None:

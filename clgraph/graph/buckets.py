@@ -29,7 +29,9 @@ ITEMS_PER_UNIT = 4
 log = logging.getLogger("clgraph")
 
 
-def sorted_by(device: Device, n: int, src: Array, dst: Array) -> tuple[Array, Array] | None:
+def sorted_by(
+    device: Device, n: int, src: Array, dst: Array, *, spare: bool = False
+) -> tuple[Array, Array] | None:
     """Make rows of edges without weights, each row ascending.
 
     Parameters
@@ -40,12 +42,20 @@ def sorted_by(device: Device, n: int, src: Array, dst: Array) -> tuple[Array, Ar
         Vertices.
     src, dst : int32 array [m]
         Ends of the edges, in [0, n).
+    spare : bool
+        Whether nobody wants `src` afterwards: indices may take its memory, which is cheaper than
+        fresh pages.
 
     Returns
     -------
     (indptr, indices) or None
         Integers [n + 1] and [m]; None where edges are few, vertices too many for keys of 32 bits,
-        or the device fails.
+        or the device fails, and `src` is as it was.
+
+    Raises
+    ------
+    ClgraphError
+        If the device fails when `src` has been written to.
     """
     m, bits = len(src), max((n - 1).bit_length(), 1)
     bucket_bits = min((m // BUCKET_EDGES).bit_length(), MOST_BUCKET_BITS, bits)
@@ -55,42 +65,62 @@ def sorted_by(device: Device, n: int, src: Array, dst: Array) -> tuple[Array, Ar
         return None
     if any(ends.dtype != np.int32 or not ends.flags.c_contiguous for ends in (src, dst)):
         return None
+    is_spare, is_whole = spare and src.flags.writeable, True
     try:
-        return _sorted(device, n, src, dst, bits, bits - bucket_bits)
+        sorting = _Sorting(device, n, m, bits, bits - bucket_bits)
+        sorting.share_out(src, dst)
+        is_whole = not is_spare
+        indices = src if is_spare else np.empty(m, np.int32)
+        return sorting.rows(indices), indices
     except OutOfBoundsError:  # of a checked kernel, whose user wants to know
         raise
     except BaseException as error:
         device.queue.finish()  # kernels look at arrays of the host
-        if not isinstance(error, ClgraphError):
+        if not (is_whole and isinstance(error, ClgraphError)):
             raise
         log.info("%s: edges are sorted without a kernel: %s", device.name, error)
         return None
 
 
-def _sorted(
-    device: Device, n: int, src: Array, dst: Array, bits: int, shift: int
-) -> tuple[Array, Array]:
-    count, scatter, sort = bucket_kernels(device)
-    m, items = len(src), ITEMS_PER_UNIT * device.traits.compute_units
-    buckets, width = ((n - 1) >> shift) + 1, -(-bits // 2)
-    size, about = np.uint32(m), (np.uint32(shift), np.uint32(bits), np.uint32(buckets))
-    # Arrays as they are: to copy them would take as long as to sort them.
-    given = [_lent(device, ends) for ends in (src, dst)]
-    counts = np.empty((items, buckets), np.uint32)
-    held = _lent(device, counts)
-    wait(count.launch(items, 1, given[0], size, about[0], about[2], held))
-    _give_back(device, held, counts)
-    firsts = counts.T.cumsum(dtype=np.uint32).reshape(buckets, items) - counts.T
-    places, begins = np.ascontiguousarray(firsts.T), np.append(firsts[:, 0], size)
-    keys, room = np.empty(m, np.uint32), np.empty(items * ((2 << width) + (1 << shift)), np.uint32)
-    indptr, indices = np.empty(n + 1, np.int32), np.empty(m, np.int32)
-    between, *found = (_lent(device, array) for array in (keys, indptr, indices))
-    shared = scatter.launch(items, 1, *given, size, *about, _lent(device, places), between)
-    shape = (_lent(device, begins), np.uint32(n), *about, np.uint32(width), _lent(device, room))
-    wait((shared, sort.launch(items, 1, between, *shape, *found)))
-    for buffer, array in zip(found, (indptr, indices), strict=True):
-        _give_back(device, buffer, array)
-    return indptr, indices
+class _Sorting:
+    """What sorts `m` edges by way of buckets of sources that are alike but for `shift` bits."""
+
+    def __init__(self, device: Device, n: int, m: int, bits: int, shift: int) -> None:
+        self._device, self._n, self._shift = device, n, shift
+        self._count, self._scatter, self._sort = bucket_kernels(device)
+        self._items = ITEMS_PER_UNIT * device.traits.compute_units
+        self._buckets, self._width = ((n - 1) >> shift) + 1, -(-bits // 2)
+        self._about = (np.uint32(shift), np.uint32(bits), np.uint32(self._buckets))
+        self._keys = np.empty(m, np.uint32)
+        self._between = _lent(device, self._keys)
+
+    def share_out(self, src: Array, dst: Array) -> None:
+        """Have a key of each edge in its bucket; nobody looks at the edges afterwards."""
+        device, items, size = self._device, self._items, np.uint32(len(src))
+        # Arrays as they are: to copy them would take as long as to sort them.
+        given = [_lent(device, ends) for ends in (src, dst)]
+        counts = np.empty((items, self._buckets), np.uint32)
+        held = _lent(device, counts)
+        few = self._about[0], self._about[2]
+        wait(self._count.launch(items, 1, given[0], size, *few, held))
+        _give_back(device, held, counts)
+        firsts = counts.T.cumsum(dtype=np.uint32).reshape(self._buckets, items) - counts.T
+        places, self._begins = np.ascontiguousarray(firsts.T), np.append(firsts[:, 0], size)
+        about = (size, *self._about, _lent(device, places), self._between)
+        wait(self._scatter.launch(items, 1, *given, *about))
+
+    def rows(self, indices: Array) -> Array:
+        """Sort each bucket into `indices`; gives where rows begin."""
+        device, items = self._device, self._items
+        room = np.empty(items * ((2 << self._width) + (1 << self._shift)), np.uint32)
+        indptr = np.empty(self._n + 1, np.int32)
+        found = [_lent(device, array) for array in (indptr, indices)]
+        about = (np.uint32(self._n), *self._about, np.uint32(self._width), _lent(device, room))
+        begins = _lent(device, self._begins)
+        wait(self._sort.launch(items, 1, self._between, begins, *about, *found))
+        for buffer, array in zip(found, (indptr, indices), strict=True):
+            _give_back(device, buffer, array)
+        return indptr
 
 
 def _lent(device: Device, array: Array) -> cl.Buffer:

@@ -1,7 +1,6 @@
 """Compressed sparse rows: building, transposing and checking them, without loops over edges."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,16 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 CSR = tuple[Array, Array, Array | None]  # indptr, indices, weights
-Sorter = Callable[[int, Array, Array], tuple[Array, Array] | None]
+
+
+class Sorter(Protocol):
+    """Who sorts edges; see `edges_to_csr`."""
+
+    def __call__(
+        self, n: int, src: Array, dst: Array, *, spare: bool
+    ) -> tuple[Array, Array] | None:
+        """Give indptr and indices."""
+
 
 _BLOCK = 1 << 22  # entries looked at together: temporaries stay in the megabytes
 _SHORT_BLOCK = 1 << 16  # ... and in the cache of a core
@@ -75,7 +83,8 @@ def edges_to_csr(
         False: nobody else has the arrays, and edges that are in order may stay where they are.
     sorter : callable, optional
         Who is to sort many edges that have no weights and are not in order, before scipy: given n
-        and the ends, gives indptr and indices, or None.
+        and the ends, gives indptr and indices, or None. Where arrays are `spare`, which is where
+        they need not be copied, indices may take the memory of `src`.
 
     Returns
     -------
@@ -96,8 +105,10 @@ def edges_to_csr(
     if indptr is not None:
         costs = weights if weights is None or not copy else weights.copy()
         return indptr, dst.astype(indptr.dtype, copy=copy), costs
-    if sorter is not None and weights is None and (found := sorter(n, src, dst)) is not None:
-        return *found, None
+    if sorter is not None and weights is None:
+        found = sorter(n, src, dst, spare=not copy)
+        if found is not None:
+            return *found, None
     sparse = module("scipy.sparse")
     data = np.ones(len(src), np.int8) if weights is None else weights
     by_target = sparse.coo_matrix((data, (dst, src)), shape=(n, n), copy=False)

@@ -1,8 +1,8 @@
 // Edges out of text: lines of a few short numbers, one separator apart, and nothing else.
 //
-// Each work-item takes whole lines and writes to room of its own, so there are no races. Where a line
-// is anything else it ends with a note, and whoever asked has the text read by other means: what is
-// read here is read alike by all. Of a word of text the lowest byte is the first.
+// Each work-item takes a part of the text, of whole lines, or two in turn, and writes to room of its own, so there
+// are no races. Where a line is anything else it ends with a note, and whoever asked has the text read by other
+// means: what is read here is read alike by all. Of a word of text the lowest byte is the first.
 <%
     id_type, id_digits = ("ulong", 15) if wide else ("uint", 9)
     list_of = lambda numbers: ", ".join(f"{number}ul" for number in numbers)
@@ -10,7 +10,20 @@
     # What is left of dividing 2^64 by a power of five that was shifted up to a 64th bit, less than
     # what it really is by no more than one.
     reciprocals = [-(-(2 ** (63 + five.bit_length())) // five) - 1 for five in fives]
+    parts = range(of_item)
 %>
+<%def name="ids(digits, most_digits, refuse)">\
+% for column in range(2):
+        ulong id_${column} = 0;
+        const uint begin_${column} = at;
+        at = ${digits}(text, at, size, &id_${column});
+        const uint digits_${column} = at - begin_${column};
+        if (digits_${column} - 1 >= ${most_digits} || text[at] != ${"'\\n'" if column + 1 == columns else "gap"}) { ${refuse} }
+        ++at;
+        id_${column} -= base;
+        if (id_${column} >= ${("most_sources", "most_targets")[column]}) { ${refuse} }
+% endfor
+</%def>\
 % if decimals:
 __constant double POWERS_OF_TEN[16] = {${", ".join(f"1e{k}" for k in range(16))}};
 __constant ulong FIVES[${FIVES}] = {${list_of(fives)}};
@@ -59,6 +72,65 @@ static inline __attribute__((always_inline)) uint lines_many_digits(__global con
     return lines_some_digits(text, at, size, value);
 }
 
+% if of_item == 2:
+// The place of the lowest bit. Where popcount is a call it costs as much as the rest of a number.
+#define LOWEST_BIT(word) (uint)popcount(~(word) & ((word) - 1ul))
+#ifdef __has_builtin
+#if __has_builtin(__builtin_ctzl)
+#undef LOWEST_BIT
+#define LOWEST_BIT(word) (uint)__builtin_ctzl(word)
+#endif
+#endif
+// Eight bytes of text from wherever on. Where some of these are asked for one by one as well, as in what is called
+// last below, a compiler makes eight accesses of what is above.
+#ifdef __ENDIAN_LITTLE__
+typedef ulong __attribute__((aligned(1))) lines_eight;
+#define LINES_EIGHT(from) *(__global const lines_eight *)(from)
+#else
+#define LINES_EIGHT(from) lines_word(from)
+#endif
+
+// The same of an id, of mostly fewer than eight digits. Their number is computed: a processor that guesses at each
+// digit whether another follows is often wrong where lengths vary, which costs as much as the id.
+static inline __attribute__((always_inline)) uint lines_id(__global const uchar *text, const uint at, const uint size, ulong *value)
+{
+    if (at + 8u <= size) {
+        const ulong digits = LINES_EIGHT(text + at) ^ 0x3030303030303030ul;
+        // The highest bit of each byte that is no digit. A sum may carry, but not out of a digit.
+        const ulong others = (digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul;
+        if (others) {
+            // What is before the first of them goes up, with zeros for first digits. Neighbours make pairs, in every
+            // other byte; first and third, second and fourth are weighed by one product, whose upper half adds them up.
+            const uint bits = LOWEST_BIT(others) & 56u;
+            const ulong id = digits << ((64u - bits) & 63u), halves = 0x000000FF000000FFul, pairs = id * 10ul + (id >> 8);
+            *value = ((pairs & halves) * ((1000000ul << 32) | 100ul) + ((pairs >> 16) & halves) * ((10000ul << 32) | 1ul)) >> 32;
+            return at + (bits >> 3);
+        }
+    }
+    return lines_many_digits(text, at, size, value);
+}
+
+// Reads a line of two ids from `place` on, which moves behind it; gives a note, or 0.
+static inline __attribute__((always_inline)) uint lines_pair(
+    __global const uchar *text,
+    uint *place,
+    const uint size,
+    const uchar gap,
+    const ulong base,
+    const ulong most_sources,
+    const ulong most_targets,
+    __global ${id_type} *src,
+    __global ${id_type} *dst)
+{
+    uint at = *place;
+    ${ids("lines_id", id_digits, f"return {ODD}u;")}
+    *src = id_0;
+    *dst = id_1;
+    *place = at;
+    return 0;
+}
+% endif
+
 // Zeros before the first other digit of a number that is not zero, its point aside.
 static uint lines_zeros(__global const uchar *text, uint at)
 {
@@ -94,19 +166,41 @@ static ulong lines_float64(ulong value, uint power)
 
 __kernel void edges_lines(
     __global const uchar *restrict text,        // lines, each with its newline
-    __global const uint *restrict begins,       // [work-items + 1] where the lines of each begin
+    __global const uint *restrict begins,       // [parts + 1] where the lines of each part begin
     const uchar gap,                            // what separates two numbers
     const ulong base,                           // least vertex, as it is written
     const ulong most_sources,
     const ulong most_targets,
-    const uint room,                            // lines that a work-item may find
-    __global ${id_type} *restrict src,          // [work-items * room] out
-    __global ${id_type} *restrict dst,          // [work-items * room] out
+    const uint room,                            // lines that a part may have
+    __global ${id_type} *restrict src,          // [parts * room] out
+    __global ${id_type} *restrict dst,          // [parts * room] out
 % if weight:
-    __global ulong *restrict weights,           // [work-items * room] out: the bits of ${'doubles' if decimals else 'longs'}
+    __global ulong *restrict weights,           // [parts * room] out: the bits of ${'doubles' if decimals else 'longs'}
 % endif
-    __global uint *restrict found)              // [work-items] out: lines, or why not
+    __global uint *restrict found)              // [parts] out: lines, or why not
 {
+% if of_item == 2:
+    const uint size = begins[${of_item}u * get_global_size(0)];
+% for part in parts:
+    const uint part_${part} = ${of_item}u * get_global_id(0) + ${part}u, end_${part} = begins[part_${part} + 1u];
+    uint at_${part} = begins[part_${part}], row_${part} = part_${part} * room, note_${part} = 0;
+% endfor
+    // An id begins where the one before was seen to end, for which most of a processor would wait.
+    while (${" && ".join(f"at_{part} < end_{part}" for part in parts)}) {
+% for part in parts:
+        note_${part} = lines_pair(text, &at_${part}, size, gap, base, most_sources, most_targets, src + row_${part}, dst + row_${part});
+        if (note_${part}) break;
+        ++row_${part};
+% endfor
+    }
+% for part in parts:
+    while (at_${part} < end_${part} && !(${" | ".join(f"note_{other}" for other in parts)})) {
+        note_${part} = lines_pair(text, &at_${part}, size, gap, base, most_sources, most_targets, src + row_${part}, dst + row_${part});
+        row_${part} += !note_${part};
+    }
+    found[part_${part}] = note_${part} ? note_${part} : row_${part} - part_${part} * room;
+% endfor
+% else:
     const uint own = get_global_id(0), first = own * room, end = begins[own + 1];
     const uint size = begins[get_global_size(0)];
     uint at = begins[own], row = first, note = 0;
@@ -115,16 +209,7 @@ __kernel void edges_lines(
         if (text[at] != ${marker} || text[at + 1] != gap) { note = ${ODD}u; break; }
         at += 2;
 % endif
-% for column in range(2):
-        ulong id_${column} = 0;
-        const uint begin_${column} = at;
-        at = lines_some_digits(text, at, size, &id_${column});
-        const uint digits_${column} = at - begin_${column};
-        if (digits_${column} - 1 >= ${id_digits} || text[at] != ${"'\\n'" if column + 1 == columns else "gap"}) { note = ${ODD}u; break; }
-        ++at;
-        id_${column} -= base;
-        if (id_${column} >= ${("most_sources", "most_targets")[column]}) { note = ${ODD}u; break; }
-% endfor
+        ${ids("lines_some_digits", id_digits, f"note = {ODD}u; break;")}
 % for column in range(2, columns):
 <% after = "'\\n'" if column + 1 == columns else "gap" %>\
         {
@@ -173,4 +258,5 @@ __kernel void edges_lines(
         ++row;
     }
     found[own] = note ? note : row - first;
+% endif
 }

@@ -1,5 +1,6 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="group" file="/grid/group.mako"/>
+<%namespace name="row_parts" file="/balance/shared/row_parts.mako"/>
 <%namespace name="row_bits" file="/multi_search/ms_bfs_rows.mako"/>
 // Breadth-first searches from many sources in one pass over the edges: every vertex has a row of bits,
 // a bit for each search.
@@ -48,15 +49,7 @@ ${group.kernel()} ms_bfs_gather(
     const uint units = GROUP_LANES * (uint)get_num_groups(0), unit = (uint)get_group_id(0) * GROUP_LANES + LANE_GROUP;
     const uint first_word = lane_id() % ROW_LANES, my_slot = lane_id() / ROW_LANES;
     int found_any = 0;
-    const ulong items = (ulong)parts + n;
-    for (ulong tile = (ulong)unit * ${config.tile}u; tile < items; tile += (ulong)units * ${config.tile}u)
-    for (ulong item = tile; item < min(tile + ${config.tile}u, items); ++item) {
-        const int is_part = item < parts;
-        const uint v = is_part ? part_vertices[item] : (uint)(item - parts);
-        offset_t e = is_part ? part_begins[item] : in_indptr[v];
-        offset_t row_end = in_indptr[v + 1];
-        if (is_part) row_end = min(row_end, e + PART_EDGES);
-        else if (row_end - e > PART_EDGES) continue;
+    <%row_parts:each_row begins="in_indptr">
         const ulong row = (ulong)v * ROW_WORDS + first_word;
         uint wanted[LANE_WORDS], got[LANE_WORDS], pending = 0;
         <%self:each_word>
@@ -104,7 +97,7 @@ ${group.kernel()} ms_bfs_gather(
             }
         }
         if (lane_id() == 0 && (found_here || !is_part)) next_active[v] = (uchar)found_here;
-    }
+    </%row_parts:each_row>
     if (lane_id() == 0 && found_any) FOUND(level) = 1;
 }
 

@@ -126,25 +126,25 @@ __kernel void ms_bfs_settle(${settle_arguments()})
 }
 % else:
 // Sums over the vertices that a search reached, by one work-item a word.
-__kernel __attribute__((reqd_work_group_size(${config.settle_size}, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(${config.group_size}, 1, 1)))
 void ms_bfs_settle(${settle_arguments()})
 {
     __local uint bits[ROW_WORDS * 32];
     const uint lid = (uint)get_local_id(0);
     for (uint l = max(first_level, 1u); l <= level; ++l) {
         if (!load_relaxed(&FOUND(l))) break;
-        for (uint s = lid; s < ROW_WORDS * 32; s += ${config.settle_size}u) bits[s] = 0;
+        for (uint s = lid; s < ROW_WORDS * 32; s += ${config.group_size}u) bits[s] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (ulong x = get_global_id(0); x < (ulong)n * ROW_WORDS; x += get_global_size(0)) {
             if (!actives[SLOT(l) + x / ROW_WORDS]) continue;
             const uint first = (uint)(x % ROW_WORDS) * 32u;
             for (uint rest = rows[SLOT(l) * ROW_WORDS + x]; rest; rest &= rest - 1) {
                 const uint s = first + (uint)popcount(~rest & (rest - 1));
-                ${"++bits[s]" if config.settle_size == 1 else "atomic_inc(bits + s)"};
+                ${"++bits[s]" if config.counts_alone else "atomic_inc(bits + s)"};
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint s = lid; s < searches; s += ${config.settle_size}u) {
+        for (uint s = lid; s < searches; s += ${config.group_size}u) {
             if (!bits[s]) continue;
             atomic_add(counts + s, bits[s]);
             atomic_max(counts + searches + s, l);

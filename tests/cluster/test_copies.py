@@ -78,19 +78,19 @@ INTERRUPTED = """
     graph = cg.generate.kron(10, seed=2)
     sharing.CPU_POLLS = 1 << 12
     plan = copies(graph, 2)
-    launch = SharedBFS.start
+    launch = SharedBFS.launch
 
     def interrupted(one, *of):
         if one is plan.parts[1].plan:
             raise KeyboardInterrupt
         return launch(one, *of)
 
-    SharedBFS.start = interrupted
+    SharedBFS.launch = interrupted
     try:
         plan.run(1)
     except KeyboardInterrupt:
         pass
-    SharedBFS.start = launch
+    SharedBFS.launch = launch
     for part in plan.parts:
         part.plan.driver.table["box_polls"] = np.uint32(1 << 29)
     check_search(graph, 1, plan.run(1))

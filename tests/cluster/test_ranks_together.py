@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
 
 import clgraph as cg
+from clgraph.cluster.findings import DividedFindings
 from clgraph.cluster.multi_search import dealt
 from clgraph.cluster.parts import slices as slices_module
 from clgraph.cluster.parts.partition import PARTITIONS, Grid, chosen, made
 from clgraph.cluster.parts.slices import FileSlices, GraphSlices, Kronecker
 from clgraph.cluster.ranks.comm import AllGather, Mail, Piece, Swap, run
 from clgraph.cluster.ranks.together import messages_of
-from clgraph.cluster.result import DividedFindings
 
 ONE_RUNTIME = pytest.mark.runtimes("intel")
 HEAD = b"\0" + (2).to_bytes(8, "little") + (1).to_bytes(8, "little")  # two edges, a vertex

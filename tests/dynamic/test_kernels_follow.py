@@ -51,7 +51,22 @@ def test_a_search_has_no_kernels_of_rows_before(any_device, monkeypatch):
     broken_off(monkeypatch, engine_plan, "Driver", lambda: search.run(3))
     np.testing.assert_array_equal(search.run(3).distances, hops(graph, 3))
     assert not budgets
-    assert search._stages._config == search.config
+    assert search._stages._own[-1] == search.config.launch_work
+
+
+@pytest.mark.parametrize("config", ["auto", "near-far", "delta-stepping", "self-tuning"])
+def test_kernels_do_not_know_how_long_edges_are(config, any_device):
+    """Or each change of weights would have them rendered and loaded again."""
+    path = cg.generate.path(60)
+    rows = cg.Graph(path.indptr, path.indices, np.ones(path.m, np.int32), directed=False)
+    graph = cg.DynamicGraph(rows, device=any_device)
+    search = cg.SSSP(graph, config=config)
+    stages, width = search._stages, search.config.delta
+    graph.insert_edges([3, 7], [40, 59], [500, 900])
+    found = search.run(3).distances
+    assert search.config.delta != width  # or this tests nothing
+    assert search._stages is stages
+    np.testing.assert_array_equal(found, np.abs(np.arange(60) - 3))
 
 
 def test_many_searches_have_no_kernel_of_rows_before(any_device, monkeypatch):

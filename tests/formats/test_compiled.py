@@ -45,10 +45,16 @@ def processor(pocl, monkeypatch):
     return pocl
 
 
-@pytest.fixture
+@pytest.fixture(params=["one line", "two lines"])
 def both(tmp_path, monkeypatch, request):
-    """Read a file both ways; give what came out twice, and how many edges the kernel read."""
+    """Read a file both ways; give what came out twice, and how many edges the kernel read.
+
+    By one line of two ids after the other, and by two at once, whether they are in order or not.
+    """
     request.getfixturevalue("processor")
+    most = 2 if request.param == "two lines" else 1
+    of_item = lambda _, line: most if line.columns == 2 else 1  # noqa: E731
+    monkeypatch.setattr(compiled, "parts_of_item", of_item)
     return reading_twice(tmp_path / "graph", monkeypatch)
 
 
@@ -144,6 +150,44 @@ def test_digits_of_an_id(both, id_, taken):
         first, second, rows = both(data, "snap", max_vertices=2**31 - 1)
         assert first == second
         assert rows == (2 if taken and text == id_ else 0)
+
+
+@pytest.mark.parametrize("most", [2**31 - 1, 2**50])
+def test_ids_of_all_lengths(both, most):
+    """Next to each other, so that parts of a text differ in their lines, and where a text ends."""
+    rng = random.Random(5)  # noqa: S311 - not a secret
+    digits = len(str(most)) - 1
+    texts = [
+        " ".join(str(rng.randrange(10 ** rng.randrange(digits) + 1)) for _ in range(2))
+        for _ in range(300)
+    ]
+    for cut in range(20):
+        data = "".join(f"{text}\n" for text in texts[cut:]).encode()
+        first, second, rows = both(data, "snap", max_vertices=most)
+        assert first == second
+        assert rows == len(texts) - cut
+
+
+@pytest.mark.usefixtures("processor")
+def test_two_lines_are_read_at_once_where_they_are_in_no_order(tmp_path, monkeypatch):
+    """Which takes less time then, and more otherwise; and what is read is the same."""
+    taken, make = [], compiled.lines_kernel
+
+    def noted(*args, **named):
+        taken.append(args[-1])
+        return make(*args, **named)
+
+    monkeypatch.setattr(compiled, "lines_kernel", noted)
+    rng = np.random.default_rng(5)
+    src, dst = rng.integers(0, 1000, (2, 4000))
+    reading = reading_twice(tmp_path / "graph", monkeypatch)
+    for order, forms in ((np.lexsort((dst, src)), {1}), (slice(None), {2})):
+        taken.clear()
+        lines = b"".join(b"%d %d\n" % edge for edge in zip(src[order], dst[order], strict=True))
+        first, second, rows = reading(lines, "snap", 4096)
+        assert first == second
+        assert rows == 4000
+        assert set(taken) == forms
 
 
 def test_decimals_to_the_last_bit(both):

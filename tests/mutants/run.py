@@ -3,11 +3,14 @@
 Each table of a ``*.toml`` file beside this one is a mutant: a text of a file that stands there
 once, what to put in its place, and the tests that must fail then. ``make mutants`` runs them all,
 on copies of the checkout. A mutant is killed when one of its tests fails, takes far too long, or
-brings its process down: each mutant has a process of its own. (In the suite itself a crash ends one
-worker of pytest-xdist, is a failure of the test that ran there, and another worker goes on.)
+brings its process down: each mutant has a process of its own. What killed must pass without it. (In
+the suite itself a crash ends one worker of pytest-xdist, is a failure of the test that ran there,
+and another worker goes on.)
 """
 
 import argparse
+import compileall
+import json
 import os
 import random
 import shutil
@@ -17,9 +20,11 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,6 +41,7 @@ COPIED = (
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "results", "*_cache", ".hypothesis")
 LIMIT_S = 600  # of the tests of one mutant, which take seconds
 WANTED = 0.95  # of the mutants are killed
+KILLED = {"killed", "crashed", "timed out"}
 OUTCOMES = {0: "survived", 1: "killed"}  # by the exit status of pytest; others ran no test
 
 
@@ -97,21 +103,37 @@ def mutated(mutant: Mutant, root: Path = ROOT) -> str:
 
 
 def copy_of_the_checkout(folder: Path) -> Path:
-    """Copy what tests need."""
+    """Copy what tests need, and compile its modules once for all processes.
+
+    Compiled ones are found by the text that they are of: a mutant's is never taken for another's.
+    """
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=LEFT_OUT)
         else:
             shutil.copy(source, folder / name)
+    mode = PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(folder / "clgraph", quiet=1, invalidation_mode=mode)
     return folder
 
 
-def tried(mutant: Mutant | None, tests: list[str], copy: Path) -> tuple[str, str]:
-    """Run tests in a copy that a mutant is put into, and give the outcome and what was printed."""
+def tried(
+    mutant: Mutant | None, tests: Collection[str], copy: Path
+) -> tuple[str, str, Collection[str]]:
+    """Run tests in a copy that a mutant is put into.
+
+    Returns
+    -------
+    outcome, printed : str
+    failed : collection of str
+        The cases that failed; all tests where the process ended before it could say which.
+    """
     path = copy / mutant.file if mutant else None
     before = path.read_text("utf-8") if path else ""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    names = copy / ".last" / "v" / "cache" / "lastfailed"
+    names.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-o", "cache_dir=.last", *tests]
     env = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         if mutant and path:
@@ -120,26 +142,32 @@ def tried(mutant: Mutant | None, tests: list[str], copy: Path) -> tuple[str, str
             command, cwd=copy, env=env, capture_output=True, text=True, check=False, timeout=LIMIT_S
         )
     except subprocess.TimeoutExpired:
-        return "timed out", ""
+        return "timed out", "", tests
     finally:
         if path:
             path.write_text(before, "utf-8")
     crashed = "crashed" if done.returncode < 0 or done.returncode > 128 else "no test ran"
-    return OUTCOMES.get(done.returncode, crashed), done.stdout + done.stderr
+    outcome = OUTCOMES.get(done.returncode, crashed)
+    failed = json.loads(names.read_text("utf-8")) if outcome == "killed" else tests
+    return outcome, done.stdout + done.stderr, failed
 
 
 def run(mutants: list[Mutant], jobs: int, seconds: float) -> list[tuple[Mutant, str]]:
-    """Try mutants, the first ones first, and begin none after `seconds`."""
+    """Try mutants, the first ones first, and begin none after `seconds`.
+
+    Then what killed them is run without any: a test that fails by itself has noticed nothing.
+    """
     end = time.monotonic() + seconds
     results = []
+    killers: set[str] = set()
     with tempfile.TemporaryDirectory(prefix="clgraph-mutants-") as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(jobs):
             copies.put(copy_of_the_checkout(Path(folder) / str(number)))
 
-        def one(mutant: Mutant | None, tests: list[str]) -> tuple[str, str]:
-            if time.monotonic() > end:
-                return "not tried", ""
+        def one(mutant: Mutant | None, tests: Collection[str]) -> tuple[str, str, Collection[str]]:
+            if mutant and time.monotonic() > end:
+                return "not tried", "", ()
             copy = copies.get()
             try:
                 return tried(mutant, tests, copy)
@@ -147,19 +175,19 @@ def run(mutants: list[Mutant], jobs: int, seconds: float) -> list[tuple[Mutant, 
                 copies.put(copy)
 
         with ThreadPoolExecutor(jobs) as pool:
-            tests = sorted({test for mutant in mutants for test in mutant.tests})
-            parts = [tests[k::jobs] for k in range(min(jobs, len(tests)))]
-            for outcome, text in pool.map(lambda part: one(None, part), parts):
-                if outcome == "killed":
-                    sys.exit(f"tests fail without a mutant:\n{text[-4000:]}")
-                if outcome not in {"survived", "not tried"}:
-                    sys.exit(f"without a mutant: {outcome}:\n{text[-4000:]}")
             outcomes = pool.map(lambda mutant: one(mutant, mutant.tests), mutants)
-            for mutant, (outcome, text) in zip(mutants, outcomes, strict=True):
+            for mutant, (outcome, text, failed) in zip(mutants, outcomes, strict=True):
                 print(f"{outcome:10} {mutant.name}", flush=True)
                 if outcome == "no test ran":
                     print(text[-2000:])
+                if outcome in KILLED:
+                    killers.update(failed)
                 results.append((mutant, outcome))
+            tests = sorted(killers)
+            parts = [tests[k::jobs] for k in range(min(jobs, len(tests)))]
+            for outcome, text, failed in pool.map(lambda part: one(None, part), parts):
+                if outcome != "survived":
+                    sys.exit(f"without a mutant: {outcome}: {list(failed)}\n{text[-4000:]}")
     return results
 
 
@@ -168,11 +196,11 @@ def judged(results: list[tuple[Mutant, str]]) -> int:
     count = Counter(outcome for _, outcome in results)
     tried_ = len(results) - count["not tried"]
     survivors = [mutant for mutant, outcome in results if outcome == "survived"]
-    killed = sum(count[name] for name in ("killed", "crashed", "timed out"))
+    killed = sum(count[name] for name in KILLED)
     wrong = [f"no test ran: {mutant.name}" for mutant, how in results if how == "no test ran"]
     wrong += [f"no test notices: {m.name} ({m.file})" for m in survivors if not m.survives]
     for mutant, outcome in results:
-        if mutant.survives and outcome in {"killed", "crashed", "timed out"}:
+        if mutant.survives and outcome in KILLED:
             wrong.append(f"killed, although it is said to survive: {mutant.name}")
     print("\n" + ", ".join(f"{number} {name}" for name, number in sorted(count.items())))
     for mutant in survivors:

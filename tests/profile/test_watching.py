@@ -93,7 +93,7 @@ def test_what_a_launch_counted_that_gave_up_is_forgotten(plan, monkeypatch):
     counting = Counting(Mask.DIV)
 
     def giving_up(self, *given):
-        assert persistent(self, *given) is not None
+        assert persistent(self, *given)
         dropped.extend(counting.found.values())
 
     monkeypatch.setattr(Driver, "_persistent", giving_up)
@@ -106,7 +106,7 @@ def test_what_a_launch_counted_that_gave_up_is_forgotten(plan, monkeypatch):
 
 
 def test_a_timeline_keeps_everything(plan, monkeypatch):
-    monkeypatch.setattr(Driver, "_persistent", lambda *_: None)
+    monkeypatch.setattr(Driver, "_persistent", lambda *_: False)
     timeline = Timeline()
     with observed_by(timeline):
         plan.run(0)

@@ -7,7 +7,8 @@ import pytest
 from paths import check_paths, weighted
 
 import clgraph as cg
-from clgraph.engine.driver import Outcome
+from clgraph.engine.driver import Driver
+from clgraph.engine.outcome import OVERFLOWED, Outcome
 from clgraph.engine.strategies.cores import (
     FEWEST_EDGES,
     LONGEST_MS,
@@ -122,3 +123,25 @@ def test_one_core_alone_is_not_bothered(device):
         stats = plan.run(source).stats
         taken[stats.groups] = stats.counters["RESERVATIONS"]
     assert taken[1] == 1 < taken[plan.groups]  # the source's own
+
+
+def test_nothing_is_learned_from_a_run_that_overflowed(pocl, monkeypatch):
+    plan, seen_runs = cg.BFS(cg.generate.path(40), device=pocl), []
+    plan.run(3)
+    if plan._stages._cores is None:
+        pytest.skip("one core")
+    persistent = Driver._persistent
+
+    def overflowing(self, *about):
+        assert persistent(self, *about)
+        self._words[OVERFLOWED] = 1
+        return True
+
+    monkeypatch.setattr(Cores, "saw", lambda _, outcome: seen_runs.append(outcome))
+    with monkeypatch.context() as patch:
+        patch.setattr(Driver, "_persistent", overflowing)
+        with pytest.raises(cg.QueueOverflowError):
+            plan.run(3)
+    assert not seen_runs
+    assert plan.run(3).depth == 36
+    assert len(seen_runs) == 1

@@ -268,3 +268,22 @@ def test_waiting_costs_the_host_little(device):
         total = time.perf_counter() - start
         beyond.append(total - (event.profile.end - event.profile.start) * 1e-9)
     assert min(beyond) < 300e-6
+
+
+def test_what_follows_is_gone_through_while_a_word_is_awaited_for_long(monkeypatch):
+    words, calls = np.zeros(2, np.uint32).data, []
+    queue = SimpleNamespace(flush=lambda: None)
+
+    def meanwhile():
+        calls.append(words[1])
+        words[1] = len(calls) == 3
+
+    monkeypatch.setattr(waiting, "BUSY_S", 60.0)
+    monkeypatch.setattr(waiting, "KEPT_WARM_S", 0.0)
+    assert waiting.wait_for_word(words, 1, 1, queue, meanwhile)
+    assert calls == [0, 0, 0]
+    # Not where it is short.
+    monkeypatch.setattr(waiting, "KEPT_WARM_S", 60.0)
+    monkeypatch.setattr(waiting, "BUSY_S", 1e-3)
+    assert not waiting.wait_for_word(words, 1, 2, queue, meanwhile)
+    assert calls == [0, 0, 0]

@@ -108,14 +108,51 @@ def test_kernels_have_ended_before_arrays_are_let_go(sorter, monkeypatch, caplog
     assert [event.command_execution_status for event in begun] == [0]
 
 
+def test_memory_that_nobody_wants_is_taken(sorter, monkeypatch):
+    """But while somebody else may go on with it: then as it was."""
+    given = drawn(500, 9000)
+    src, dst = (ends.copy() for ends in given)
+    equal(sorter(500, src, dst), 500, *given)
+    np.testing.assert_array_equal(src, given[0])
+    found = sorter(500, src, dst, spare=True)
+    assert found[1] is src
+    equal(found, 500, *given)
+    src = given[0].copy()
+    src.flags.writeable = False
+    equal(sorter(500, src, dst, spare=True), 500, *given)
+
+    def fails(event):
+        waited.append(event)
+        if len(waited) == last:
+            raise KernelBuildError("no more")
+
+    src = given[0].copy()
+    monkeypatch.setattr(buckets, "wait", fails)
+    waited, last = [], 1
+    assert sorter(500, src, dst, spare=True) is None
+    np.testing.assert_array_equal(src, given[0])
+    # What counts, its counts twice, what shares out, and then what sorts.
+    waited, last = [], 5
+    with pytest.raises(KernelBuildError):
+        sorter(500, src, dst, spare=True)
+
+
+def test_edges_of_a_caller_stay_as_they_are(sorter):
+    given = drawn(3000, 20_000)
+    src, dst = (ends.copy() for ends in given)
+    found = csr.edges_to_csr(3000, src, dst, None, sorter=sorter)
+    equal(found[:2], 3000, *given)
+    np.testing.assert_array_equal((src, dst), given)
+
+
 def test_files_in_no_order(sorter, pocl, tmp_path, monkeypatch):
     """With the processor open and without, and edges in order or with weights in neither case."""
     src, dst = drawn(3000, 20_000)
     path, asked = tmp_path / "graph.el", []
 
-    def noted(*given):
+    def noted(*given, **named):
         asked.append(given)
-        return sorter(*given[1:])
+        return sorter(*given[1:], **named)
 
     monkeypatch.setattr(buckets, "sorted_by", noted)
     path.write_bytes(b"".join(b"%d %d\n" % pair for pair in zip(src, dst, strict=True)))

@@ -10,9 +10,9 @@ from clgraph.algorithms.sssp.stages import stage_payload
 from clgraph.device import Kernel, Memory
 from clgraph.engine import state
 from clgraph.engine.arguments import NO_LIMIT
-from clgraph.engine.plan import Table
 from clgraph.engine.resident import resident
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs, stage_fields
+from clgraph.engine.table import Table
 
 PRESETS = cg.SSSPConfig.presets()
 

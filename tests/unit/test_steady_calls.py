@@ -1,7 +1,9 @@
 """What a run of a plan asks of the driver, in calls: each costs a GPU's host some microseconds."""
 
+import gc
 import importlib
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from clgraph.device.observing import observed_by
 from clgraph.profile.passes.timeline import Timeline
 
 driver = importlib.import_module("clgraph.engine.driver")
+outcome = importlib.import_module("clgraph.engine.outcome")
 posted = importlib.import_module("clgraph.device.memory.posted")
 waiting = importlib.import_module("clgraph.device.waiting")
 PATH = cg.generate.path(40)
@@ -96,11 +99,10 @@ def test_a_search_is_timed_after_its_end(monkeypatch):
             assert waited == [self]
             return type("Times", (), {"start": 1_000_000, "end": 3_000_000})
 
-    monkeypatch.setattr(driver, "wait", waited.append)
-    launch = Launch()
-    words = np.zeros(60, np.uint32).data
-    outcome = driver.Outcome("persistent", (launch, launch), 1, 1, words, ())
-    assert outcome.kernel_ms == 2.0
+    monkeypatch.setattr(outcome, "wait", waited.append)
+    launch, ended = Launch(), outcome.Outcome()
+    ended.ended("persistent", (launch, launch), 1, 1, np.zeros(60, np.uint32).data, ())
+    assert ended.kernel_ms == 2.0
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -123,6 +125,26 @@ def test_a_search_can_be_left_while_its_words_are_awaited(name, any_device, monk
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_that_was_left_keeps_no_memory(name, any_device, monkeypatch):
+    """Although whoever looks at the exception holds what was to be its result."""
+    make, graph = SEARCHES[name]
+    plan = make(graph, device=any_device)
+    plan.run(3)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(driver.Driver, "finish", interrupted)
+        with pytest.raises(KeyboardInterrupt) as left:
+            plan.run(20)
+    found = plan.run(30)
+    assert len(plan._pool._all) == 1
+    assert "found" in left.traceback[-2].frame.f_locals  # or this tests nothing
+    np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - 30))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
 def test_words_of_a_search_that_do_not_come_are_copied(name, any_device, monkeypatch):
     """As where a search takes longer than the host polls."""
     make, graph = SEARCHES[name]
@@ -136,6 +158,70 @@ def test_words_of_a_search_that_do_not_come_are_copied(name, any_device, monkeyp
         assert calls[-2:] == [UNSEEN, COPY]
         np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - 30))
     assert plan.run(0).distances[39] == 39
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_that_takes_long_is_rehearsed_and_found_as_without(name, any_device, monkeypatch):
+    """What keeps a run in the caches launches nothing, takes nothing and leaves nothing."""
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", PostedMirror)
+    plan = make(graph, device=any_device)
+    if plan.run(3).stats.mode != "persistent":
+        pytest.skip("the stages of a search are launched one by one here")
+    before = plan.run(3)
+    calls, rehearsed, wait_for_word = enqueued(monkeypatch), [], posted.wait_for_word
+
+    def long(words, place, value, queue, meanwhile):
+        rehearsed.extend(meanwhile().stats.mode for _ in range(3))
+        return wait_for_word(words, place, value, queue)
+
+    monkeypatch.setattr(posted, "wait_for_word", long)
+    found = [plan.run(source) for source in (30, 0)]
+    assert rehearsed == ["persistent"] * 6
+    assert calls == [SEEN, UNSEEN] * 2
+    for result, source in zip([before, *found], (3, 30, 0), strict=True):
+        np.testing.assert_array_equal(result.distances, np.abs(np.arange(40) - source))
+        assert result.stats.kernel_ms > 0
+    assert len(plan._pool._all) == 3
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_can_be_left_in_a_rehearsal(name, any_device, monkeypatch):
+    make, graph = SEARCHES[name]
+    monkeypatch.setattr(driver, "mirror", PostedMirror)
+    plan = make(graph, device=any_device)
+    plan.run(3)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    def long(*about):
+        with monkeypatch.context() as patch:
+            patch.setattr(plan._pool, "take", interrupted)
+            about[-1]()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(posted, "wait_for_word", long)
+        with pytest.raises(KeyboardInterrupt):
+            plan.run(20)
+    for source in (30, 0):
+        found = plan.run(source)
+        np.testing.assert_array_equal(found.distances, np.abs(np.arange(40) - source))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_what_is_rehearsed_is_gone_with_its_plan(name, any_device):
+    """Without the collector: device memory is free when nobody has the plan any more."""
+    make, graph = SEARCHES[name]
+    plan = make(graph, device=any_device)
+    plan.run(3)
+    held = weakref.ref(plan._stages._mirror)
+    gc.disable()
+    try:
+        del plan
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("predecessors", [False, True])

@@ -11,12 +11,13 @@ from clgraph.algorithms.bfs.hubs import hub_floor_of
 from clgraph.algorithms.bfs.likely import likely_parents
 from clgraph.algorithms.bfs.stages import TALLY_COUNT, TALLY_WORDS, has_shares, likely_kept
 from clgraph.engine.blocks import BlockRows, rows_of
-from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
+from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan
 from clgraph.engine.resident import unreachable_words
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import QUEUE_PAYLOAD, check_hubs
 from clgraph.engine.strategies.frontier import StatusArray
 from clgraph.engine.strategies.pull import ByEdges
+from clgraph.engine.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from clgraph.engine.arguments import depth_limit, output_array, vertex_number
 from clgraph.engine.blocks import is_changing
 from clgraph.engine.choose import resolve
 from clgraph.engine.findings import HopFindings
+from clgraph.engine.outcome import Outcome
 from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
@@ -196,6 +198,8 @@ class BFS(SearchPlan):
                 sharing=self._sharing,
             ),
         )
+        if self._sharing is None and not (self._has_tallies or self._has_shares):
+            self._keep_warm()
 
     def _exact_plan(self) -> BFS:
         """Make a plan for searches that find more than this one's queues or bytes can hold."""
@@ -280,27 +284,31 @@ class BFS(SearchPlan):
                     check(self.graph, source, result, max_depth=max_depth)
                 return result
             buffers = self._pool.take()
-            given: dict[str, Any] = {
-                "source": np.uint32(source),
-                "max_level": limit,
-                **buffers.arguments,
-            }
+            started = self._stages.start(
+                {"source": np.uint32(source), "max_level": limit, **buffers.arguments}
+            )
+            # Made while the device is at work, so that little is left when it has ended.
+            outcome = Outcome()
+            found = HopFindings(self.graph, buffers, outcome)
+            stats = BFSStats(found, outcome, self.config)
+            stats.ran_on(self.device)
+            result = BFSResult(found, outcome, stats, source)
             try:
-                outcome = self._stages.run(given)
+                self._stages.finish(started, outcome)
             except QueueOverflowError:
                 if self.config.exact and getattr(self.config.frontier, "bits", 32) == 32:
                     raise
                 fallback = self._instead(self._exact_plan)
                 return fallback.run(source, max_depth=max_depth, verify=verify, out=out)
-            table = self._stages.table
-            counted = read_tallies(table) if self._has_tallies else {}
-            shares = None
+            buffers.owner = weakref.ref(found)
+            if self._has_tallies:
+                stats.tallies = read_tallies(self._stages.table)
             if self._has_shares:
                 rows = min(outcome.depth + 1, level_capacity(self.graph))
-                shares = table["level_shares"].read(rows)
-            found = HopFindings(self.graph, buffers, outcome.depth)
-            found.read_into(out)
-            total_ms = 1e3 * (time.perf_counter() - began)
+                stats.shares = self._stages.table["level_shares"].read(rows)
+            if out is not None:
+                found.read_into(out)
+            stats.total_ms = 1e3 * (time.perf_counter() - began)
             if verify:  # before another search can want these buffers
                 verify_search(
                     self.device,
@@ -311,9 +319,7 @@ class BFS(SearchPlan):
                     limit=int(limit),
                     unreached=UNREACHED,
                 )
-        stats = BFSStats(found, outcome, total_ms, self.config, counted, shares)
-        stats.ran_on(self.device, outcome.groups)
-        return BFSResult(found, outcome, stats, source)
+        return result
 
 
 @documented(BFS, BFS.run)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.stats import TraversalStats
 
 __all__ = ["BFSResult"]
@@ -26,8 +26,6 @@ class BFSResult(SearchResult):
     ----------
     source : int
         Where the search began.
-    depth : int
-        Largest distance that is reached.
     stats : TraversalStats
         Times, counts and the configuration that ran.
     """
@@ -40,8 +38,12 @@ class BFSResult(SearchResult):
         self._found: HopFindings = found
         self._outcome = outcome
         self.source = source
-        self.depth = outcome.depth
         self.stats = stats
+
+    @property
+    def depth(self) -> int:
+        """Largest distance that is reached."""
+        return self._outcome.depth
 
     def __repr__(self) -> str:
         """Report source, depth and number of reached vertices."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from clgraph.device import Device
     from clgraph.engine.blocks import BlockRows
-    from clgraph.engine.plan import Table
     from clgraph.engine.resolved import Resolved
+    from clgraph.engine.table import Table
     from clgraph.graph import Graph
 
 __all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "STAMPS", "Sharing"]

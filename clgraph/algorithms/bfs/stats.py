@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.estimates import Work
 from clgraph.engine.state import stage_numbers
-from clgraph.engine.stats import TraversalStats
+from clgraph.engine.stats import TraversalStats, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resolved import Resolved
 
 __all__ = ["BFSStats"]
@@ -32,32 +29,26 @@ class BFSStats(TraversalStats):
         Distances and level records.
     outcome : Outcome
         How the stages were run.
-    total_ms : float
-        Host wall clock.
     config : Resolved
         What ran.
-    tallies : mapping
+
+    Attributes
+    ----------
+    tallies : dict
         What a search over a status array counted: ``hubs`` of the graph, ``looks`` into hub caches
         and ``hits`` there, ``pushed_edges`` and ``pulled_edges`` inspected, ``switches`` to pulling
-        and ``returns`` from it. Empty for other forms; kept as the attribute ``tallies``.
-    shares : uint32 [levels], optional
+        and ``returns`` from it. Empty for other forms.
+    shares : uint32 [levels] or None
         How kernels recorded that each level was shared out, where the balancer decides that anew:
-        see `SHARES`; kept as the attribute ``shares``.
+        see `SHARES`.
     """
 
-    def __init__(
-        self,
-        findings: HopFindings,
-        outcome: Outcome,
-        total_ms: float,
-        config: Resolved,
-        tallies: Mapping[str, int],
-        shares: NDArray[np.uint32] | None = None,
-    ) -> None:
-        super().__init__(findings, outcome, total_ms, config)
+    shares: NDArray[np.uint32] | None = None
+
+    def __init__(self, findings: HopFindings, outcome: Outcome, config: Resolved) -> None:
+        super().__init__(findings, outcome, config)
         self._hops = findings
-        self.tallies = dict(tallies)
-        self.shares = shares
+        self.tallies: dict[str, int] = {}
 
     @property
     def hub_cache_hit_rate(self) -> float | None:

@@ -11,7 +11,8 @@ from clgraph.algorithms.bfs.copied_rows import CopiedRows
 from clgraph.algorithms.bfs.result import BFSResult
 from clgraph.algorithms.bfs.row_chunks import is_mapped
 from clgraph.algorithms.bfs.rows_in_place import RowsInPlace, is_addressed, state_bytes
-from clgraph.cluster.result import DividedFindings, DividedStats
+from clgraph.cluster.findings import DividedFindings
+from clgraph.cluster.result import DividedStats
 from clgraph.device import Memory
 from clgraph.device.memory.budget import host_available_bytes
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from clgraph.cluster.parts.part import Part
     from clgraph.device import Device
-    from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import HopFindings
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.stats import TraversalStats
     from clgraph.graph import Graph
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from clgraph.algorithms.multi_search.config import MultiSearchConfig
-    from clgraph.algorithms.multi_search.totals import Totals
+    from clgraph.algorithms.multi_search.result import Totals
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph

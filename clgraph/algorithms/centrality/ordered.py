@@ -71,8 +71,7 @@ class OrderedBetweenness:
         self.graph = graph
         traits = device.traits
         one_lane = traits.lanes == 1
-        small_groups = traits.is_cpu or traits.emulated or one_lane
-        size = group_size or (traits.lanes if small_groups else traits.group_of(GROUP_SIZE))
+        size = group_size or traits.usual_group(GROUP_SIZE)
         self.config = OrderedConfig(
             lanes=traits.lanes,
             group_size=size,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.multi_search.ms_bfs_config import long_rows_in_parts
+from clgraph.algorithms.multi_search.long_rows import launch_by_rows, upload_long_rows
 from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
-from clgraph.engine.resident import offsets_dtype, resident, wide_offsets
+from clgraph.engine.resident import resident, wide_offsets
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -92,10 +92,9 @@ class SharedBetweenness:
         self._memory = memory = Memory(device)
         traits = device.traits
         one_lane = traits.lanes == 1
-        small_groups = traits.is_cpu or traits.emulated or one_lane
         self.config = SharedConfig(
             lanes=traits.lanes,
-            group_size=traits.lanes if small_groups else traits.group_of(GROUP_SIZE),
+            group_size=traits.usual_group(GROUP_SIZE),
             wide_offsets=wide_offsets(graph.m),
             width=WIDTH,
             real="double" if dtype == np.float64 else "float",
@@ -125,21 +124,13 @@ class SharedBetweenness:
     def _rows(self, graph: Graph, dtype: np.dtype[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Give what a sweep needs of a graph's rows, and what settling needs of the long ones."""
         held = resident(graph, self.device)
-        long_rows, owners, begins = long_rows_in_parts(graph, self.config.part_edges)
-        upload = self._memory.upload
-        partial = self._memory.allocate("partial", max(long_rows.size, 1) * self.width, dtype)
+        long_rows, parts, owners = upload_long_rows(self._memory, graph, self.config.part_edges)
+        partial = self._memory.allocate("partial", max(int(long_rows[0]), 1) * self.width, dtype)
         fill(self.device, partial, dtype.type(0))
-        parts = (
-            np.uint32(owners.size),
-            upload("part_vertices", long_rows[owners].astype(np.uint32)),
-            upload("part_begins", begins.astype(offsets_dtype(graph.m))),
-            upload("part_rows", owners.astype(np.uint32)),
-            partial,
-        )
-        vertices = upload("long_vertices", long_rows.astype(np.uint32))
+        of = self._memory.upload("part_rows", owners)
         return (
-            (held.indptr, held.indices, np.uint32(graph.n), *parts),
-            (np.uint32(long_rows.size), vertices, partial),
+            (held.indptr, held.indices, np.uint32(graph.n), *parts, of, partial),
+            (*long_rows, partial),
         )
 
     def run(
@@ -196,6 +187,4 @@ class SharedBetweenness:
         return True
 
     def _launch(self, step: str, *args: Allocation | np.generic) -> cl.Event:
-        traits, size = self.device.traits, self.config.group_size
-        groups = traits.compute_units * (4 if traits.is_cpu else max(2048 // size, 1))
-        return self._kernels[step].launch(groups * size, size, *args)
+        return launch_by_rows(self._kernels[step], self.config.group_size, *args)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.communities.order import CLASSES
+from clgraph.algorithms.communities.tallies import Tallies, Tally
 from clgraph.device import Memory, Mirror, load
 from clgraph.device.hardware.measured import COMMUNITY_GROUP
 from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.sweeps import Sweeper
-from clgraph.engine.tallies import Tallies, Tally
 from clgraph.primitives.scanning import Scan
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.communities.result import CommunitiesResult
 from clgraph.algorithms.communities.scale import MOST_RESOLUTION, whole_weights
+from clgraph.algorithms.communities.tallies import Tallies
 from clgraph.algorithms.communities.verify import host_modularity
 from clgraph.device import load
 from clgraph.documented import documented
@@ -16,7 +17,6 @@ from clgraph.engine.arguments import only_auto
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
-from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import real

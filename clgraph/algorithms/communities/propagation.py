@@ -10,13 +10,13 @@ import numpy as np
 from clgraph.algorithms.communities.config import CommunitiesConfig
 from clgraph.algorithms.communities.detection import check_sizes
 from clgraph.algorithms.communities.result import CommunitiesResult, CommunityStats
+from clgraph.algorithms.communities.tallies import Tallies
 from clgraph.device import load
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import SweepLog
-from clgraph.engine.tallies import Tallies
 from clgraph.errors import InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
@@ -26,9 +26,9 @@ from clgraph.progress import report_progress
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from clgraph.algorithms.communities.tallies import Tally
     from clgraph.device import Device, Kernel
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.tallies import Tally
     from clgraph.graph import Graph
 
 __all__ = ["LabelPropagation", "label_propagation"]

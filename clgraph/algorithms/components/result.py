@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.estimates import Estimated, Work
+from clgraph.engine.stats import Estimated, Work
 from clgraph.errors import InvalidArgumentError
 from clgraph.interop.tables.results import NamedResult
 

@@ -168,8 +168,7 @@ def resolve_search(
         If the device cannot run the configuration, or it keeps no levels where some are asked for.
     """
     lanes = traits.lanes
-    small_groups = traits.is_cpu or traits.emulated or lanes == 1
-    group_size = config.group_size or (lanes if small_groups else traits.group_of(GROUP_SIZE))
+    group_size = config.group_size or traits.usual_group(GROUP_SIZE)
     check_group_size(group_size, traits)
     queued = config.method != "all-edges"
     if keep_levels and not queued:

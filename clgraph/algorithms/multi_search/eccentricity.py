@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.apsp import apsp
 from clgraph.algorithms.multi_search.config import MultiSearchConfig
-from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
+from clgraph.algorithms.multi_search.eccentricity_directed import FEW, Bounds, DirectedBounds
 from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures, sampled
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["MutualBounds", "diameter", "eccentricity"]
 
 PIVOTS = 48  # single searches that tighten bounds before candidates are searched in batches
-FEW = 4  # candidates so few that batches gain nothing
-BATCH = 1024
 
 
 @documented(apsp)
@@ -195,7 +193,7 @@ def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
     return int(count), labels
 
 
-class MutualBounds:
+class MutualBounds(Bounds):
     """Upper bounds on the eccentricity of every vertex, and the largest distance seen.
 
     Parameters
@@ -217,17 +215,14 @@ class MutualBounds:
         labels: NDArray[np.int32],
         config: MultiSearchConfig | str | None = None,
     ) -> None:
+        super().__init__(device, config)
         self.graph = graph
-        self.device = device
-        self._config = config
-        self.searches = 0
         self.upper = np.bincount(labels)[labels] - 1
         # Of each component the searched vertex that is nearest to all, and how far others are.
         self._labels = labels
         self._radius = np.full(int(labels.max()) + 1, graph.n)
         self._from_centre = np.full(graph.n, graph.n)
         self.lower = np.zeros(graph.n, np.int64)
-        self.longest = 0
         self._out = BFS(graph, device=device)
         self._back = BFS(graph.transpose(), device=device) if graph.directed else self._out
 
@@ -241,7 +236,7 @@ class MutualBounds:
             if not left.size:
                 return self.longest
             if self.searches >= PIVOTS and left.size > FEW:
-                self._search_batch(left)
+                self._search_many(self.graph, left, self.upper, self.lower)
                 continue
             # In turns one that may be far from everything, and one that is near to everything and
             # so gives good bounds; the busiest of equals.
@@ -276,14 +271,6 @@ class MutualBounds:
         least = np.maximum(near[here], ahead.depth - away[here])
         self.lower[here] = np.maximum(self.lower[here], least)
         self.upper[pivot] = self.lower[pivot] = ahead.depth
-
-    def _search_batch(self, left: NDArray[np.int64]) -> None:
-        order = np.argsort(-self.upper[left], kind="stable")
-        batch = left[order[:BATCH]]
-        found = Searcher(self.graph, self.device, config=self._config).totals(batch).farthest
-        self.searches += batch.size
-        self.upper[batch] = self.lower[batch] = found
-        self.longest = max(self.longest, int(found.max()))
 
 
 def _check_diameter(graph: Graph, longest: float, device: Device, *, whole: bool) -> None:

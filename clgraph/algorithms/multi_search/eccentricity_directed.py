@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.int64]
 
-__all__ = ["DirectedBounds"]
+__all__ = ["FEW", "Bounds", "DirectedBounds"]
 
 SEARCHES_A_ROUND = 2  # each way, after bounds from every component
 ROUNDS = 24
@@ -30,7 +30,33 @@ FEW = 4  # candidates so few that batches gain nothing
 BATCH = 1024
 
 
-class DirectedBounds:
+class Bounds:
+    """What searches that narrow bounds have in common, and the largest distance seen.
+
+    Parameters
+    ----------
+    device : Device
+        Where searches run.
+    config : MultiSearchConfig or str, optional
+        Of those in batches.
+    """
+
+    def __init__(self, device: Device, config: MultiSearchConfig | str | None) -> None:
+        self.device = device
+        self._config = config
+        self.searches = 0
+        self.longest = 0
+
+    def _search_many(self, graph: Graph, left: Array, upper: Array, lower: Array) -> None:
+        """Search from those that are `left` with the largest bounds, which are exact then."""
+        batch = left[np.argsort(-upper[left], kind="stable")[:BATCH]]
+        found = Searcher(graph, self.device, config=self._config).totals(batch).farthest
+        self.searches += batch.size
+        upper[batch] = lower[batch] = found
+        self.longest = max(self.longest, int(found.max()))
+
+
+class DirectedBounds(Bounds):
     """Bounds on the distances from and to every vertex, and the largest distance seen.
 
     Parameters
@@ -64,12 +90,9 @@ class DirectedBounds:
         labels: NDArray[np.int32],
         config: MultiSearchConfig | str | None = None,
     ) -> None:
-        self.device = device
-        self._config = config
+        super().__init__(device, config)
         self._ways = [_Way(graph, device), _Way(graph.transpose(), device)]
         self._parts = _Parts(graph, labels)
-        self.longest = 0
-        self.searches = 0
 
     def narrow(self, progress: Progress | None) -> int:
         """Search until no bound of one direction exceeds the largest distance."""
@@ -80,7 +103,8 @@ class DirectedBounds:
                 rounds += 1
             for _ in range(SEARCHES_A_ROUND):
                 for way, back in (self._ways, self._ways[::-1]):
-                    left = min((w.left(self.longest) for w in self._ways), key=len)
+                    fewest = min(self._ways, key=lambda w: len(w.left(self.longest)))
+                    left = fewest.left(self.longest)
                     n = way.upper.size
                     report_progress(progress, n - left.size, n, "diameter")
                     if not left.size:
@@ -88,7 +112,7 @@ class DirectedBounds:
                     if rounds < ROUNDS or left.size <= FEW:
                         self._search(way, back)
                     else:
-                        self._search_batch(min(self._ways, key=lambda w: len(w.left(self.longest))))
+                        self._search_many(fewest.graph, left, fewest.upper, fewest.lower)
 
     def _search(self, way: _Way, back: _Way) -> None:
         left = way.left(self.longest)
@@ -100,14 +124,6 @@ class DirectedBounds:
         self.longest = max(self.longest, found.depth)
         way.upper[start] = way.lower[start] = found.depth
         np.maximum(back.lower, found.distances, out=back.lower)
-
-    def _search_batch(self, way: _Way) -> None:
-        left = way.left(self.longest)
-        batch = left[np.argsort(-way.upper[left], kind="stable")[:BATCH]]
-        farthest = Searcher(way.graph, self.device, config=self._config).totals(batch).farthest
-        self.searches += batch.size
-        way.upper[batch] = way.lower[batch] = farthest
-        self.longest = max(self.longest, int(farthest.max()))
 
     def _bound(self) -> None:
         ahead, back = self._ways

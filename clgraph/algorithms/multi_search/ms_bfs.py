@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.multi_search.long_rows import launch_by_rows, upload_long_rows
 from clgraph.algorithms.multi_search.ms_bfs_config import (
     FOUND_WORDS,
     OUTPUTS,
-    long_rows_in_parts,
     most_words,
     ms_bfs_config,
 )
+from clgraph.algorithms.multi_search.result import Totals
 from clgraph.algorithms.multi_search.run import fill
 from clgraph.device import Memory, Mirror, load, wait
-from clgraph.engine.resident import offsets_dtype, resident
+from clgraph.engine.resident import resident
 from clgraph.graph.arguments import one_of
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyopencl as cl
     from numpy.typing import NDArray
 
@@ -28,29 +30,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["BitParallel", "Sums"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """Figures of searches, per source or per target.
-
-    Attributes
-    ----------
-    reached : int64
-        Distances that there are, those of 0 among them.
-    total : int64
-        Their sum.
-    farthest : int64
-        The largest.
-    harmonic : float64
-        Sum of their reciprocals, those of 0 left out.
-    """
-
-    reached: NDArray[np.int64]
-    total: NDArray[np.int64]
-    farthest: NDArray[np.int64]
-    harmonic: NDArray[np.float64]
+__all__ = ["BitParallel"]
 
 
 class BitParallel:
@@ -138,35 +118,38 @@ class BitParallel:
         """Whether each vertex is reached, bool [k, n]."""
         return self._rows(sources, np.uint8, progress).view(np.bool_)
 
-    def sums(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Sums:
+    def totals(self, sources: NDArray[np.int64], progress: Progress | None = None) -> Totals:
         """Add up the distances to every target, or those from every source."""
         if self.config.output == "targets":
-            return self._sums_of_targets(sources, progress)
+            return self._totals_of_targets(sources, progress)
         reached = np.empty(sources.size, np.int64)
         total, farthest = reached.copy(), reached.copy()
         harmonic = np.empty(sources.size, np.float64)
-        for begin in range(0, sources.size, self.width):
-            part = slice(begin, begin + self.width)
-            count = sources[part].size
+        for part in self._passes(sources, progress):
+            count = part.stop - part.start
             arrays = self._sum_arrays(count, 2 * count)
             self._search(sources[part], *arrays)
             out, counts, reciprocals = (array.read() for array in arrays)
             total[part], harmonic[part] = out, reciprocals
             reached[part], farthest[part] = counts[:count].astype(np.int64) + 1, counts[count:]
-            _report_progress(progress, begin + count, sources.size)
-        return Sums(reached, total, farthest, harmonic)
+        return Totals(reached, total, farthest, harmonic)
 
-    def _sums_of_targets(self, sources: NDArray[np.int64], progress: Progress | None) -> Sums:
+    def _passes(self, sources: NDArray[np.int64], progress: Progress | None) -> Iterator[slice]:
+        """Give the places of each pass's sources, and report it once it has been made."""
+        for begin in range(0, sources.size, self.width):
+            end = min(begin + self.width, sources.size)
+            yield slice(begin, end)
+            report_progress(progress, end, sources.size, "searches")
+
+    def _totals_of_targets(self, sources: NDArray[np.int64], progress: Progress | None) -> Totals:
         n = self.graph.n
         arrays = self._sum_arrays(n, 2 * n)
-        for begin in range(0, sources.size, self.width):
-            part = sources[begin : begin + self.width]
-            self._search(part, *arrays)
-            _report_progress(progress, begin + part.size, sources.size)
+        for part in self._passes(sources, progress):
+            self._search(sources[part], *arrays)
         out, counts, harmonic = (array.read() for array in arrays)
         reached = counts[:n].astype(np.int64) + np.bincount(sources, minlength=n)
         farthest = counts[n:].astype(np.int64)
-        return Sums(reached, out.astype(np.int64), farthest, harmonic.astype(np.float64))
+        return Totals(reached, out.astype(np.int64), farthest, harmonic.astype(np.float64))
 
     def _sum_arrays(self, size: int, counters: int) -> tuple[Allocation, Allocation, Allocation]:
         real = np.float64 if self.config.real == "double" else np.float32
@@ -186,11 +169,9 @@ class BitParallel:
         result = np.empty((sources.size, n), dtype)
         if not result.size:
             return result
-        for begin in range(0, sources.size, self.width):
-            part = sources[begin : begin + self.width]
-            out = self.search(part)
-            result[begin : begin + part.size] = out.read(part.size * n).reshape(part.size, n)
-            _report_progress(progress, begin + part.size, sources.size)
+        for part in self._passes(sources, progress):
+            count = part.stop - part.start
+            result[part] = self.search(sources[part]).read(count * n).reshape(count, n)
         return result
 
     def search(self, sources: NDArray[np.int64]) -> Allocation:
@@ -223,16 +204,7 @@ class BitParallel:
         self._arrays["actives"] = memory.allocate("actives", slots * graph.n, np.uint8)
         found = self._arrays["found"] = memory.allocate("found", FOUND_WORDS, np.uint32)
         self._mirror = Mirror(self.device, found, 0, FOUND_WORDS)
-        long_rows, owners, begins = long_rows_in_parts(back, config.part_edges)
-        self._long = (
-            np.uint32(long_rows.size),
-            memory.upload("long_vertices", long_rows.astype(np.uint32)),
-        )
-        self._parts = (
-            np.uint32(owners.size),
-            memory.upload("part_vertices", long_rows[owners].astype(np.uint32)),
-            memory.upload("part_begins", begins.astype(offsets_dtype(graph.m))),
-        )
+        self._long, self._parts, _ = upload_long_rows(memory, back, config.part_edges)
         self._prepared = True
 
     def _search(
@@ -276,13 +248,4 @@ class BitParallel:
         self.kernel_ms += (last.profile.end - first.profile.start) / 1e6
 
     def _launch(self, step: str, *args: Any) -> cl.Event:
-        kernel, traits, config = self._kernels[step], self.device.traits, self.config
-        size = {"gather": config.group_size, "settle": config.settle_size}.get(
-            step, config.settle_size
-        )
-        groups = traits.compute_units * (4 if traits.is_cpu else max(2048 // size, 1))
-        return kernel.launch(groups * size, size, *args)
-
-
-def _report_progress(progress: Progress | None, done: int, total: int) -> None:
-    report_progress(progress, done, total, "searches")
+        return launch_by_rows(self._kernels[step], self.config.group_size, *args)

@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from clgraph.engine.resident import wide_offsets
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from clgraph.device import DeviceTraits
     from clgraph.graph import Graph
 
@@ -20,7 +16,6 @@ __all__ = [
     "FOUND_WORDS",
     "OUTPUTS",
     "BitParallelConfig",
-    "long_rows_in_parts",
     "most_words",
     "ms_bfs_config",
 ]
@@ -32,7 +27,6 @@ FOUND_WORDS = 64
 KEPT_LEVELS = 8
 MEMORY_SHARE = 0.9
 GROUP_SIZE = 256
-SMALL_GROUPS_ON_CPUS = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +49,6 @@ class BitParallelConfig:
         What is kept of the searches.
     ctype, real : str
         Type of the result, and of sums of reciprocals.
-    settle_size : int
-        Work-group that counts.
     kept_levels : int
         Levels that are settled together.
     settle_tile : int
@@ -73,7 +65,6 @@ class BitParallelConfig:
     output: str
     ctype: str
     real: str
-    settle_size: int
     kept_levels: int
     settle_tile: int
     found_words: int = FOUND_WORDS
@@ -82,6 +73,11 @@ class BitParallelConfig:
     def kept_slots(self) -> int:
         """Levels whose rows are kept: those that are settled together, and the one before."""
         return self.kept_levels + 1
+
+    @property
+    def counts_alone(self) -> bool:
+        """Whether a work-item counts by itself."""
+        return self.group_size == 1
 
     @property
     def level_bits(self) -> int:
@@ -97,26 +93,6 @@ class BitParallelConfig:
     def slots(self) -> int:
         """Rows that the lanes of a SIMD group read side by side."""
         return max(self.lanes // self.row_words, 1)
-
-
-def long_rows_in_parts(
-    graph: Graph, part_edges: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Cut rows longer than `part_edges` into parts of that many edges.
-
-    Returns
-    -------
-    long_rows : int64 [l]
-        Their vertices.
-    owners, begins : int64 [p]
-        For each part, which of the long rows it is of, and its first edge.
-    """
-    long_rows = np.flatnonzero(graph.degrees > part_edges)
-    pieces = -(-graph.degrees[long_rows].astype(np.int64) // part_edges)
-    owners = np.repeat(np.arange(long_rows.size), pieces)
-    places = np.arange(owners.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    begins = graph.indptr[long_rows[owners]].astype(np.int64) + places * part_edges
-    return long_rows, owners, begins
 
 
 def most_words(graph: Graph, traits: DeviceTraits, output: str, free_bytes: int) -> int:
@@ -145,12 +121,11 @@ def ms_bfs_config(
     """
     lanes = traits.lanes
     one_lane = lanes == 1
-    small_groups = (traits.is_cpu and SMALL_GROUPS_ON_CPUS) or traits.emulated or one_lane
     if lanes & (lanes - 1):
         raise InvalidArgumentError(f"{lanes} lanes are not a power of two.")
     return BitParallelConfig(
         lanes=lanes,
-        group_size=lanes if small_groups else traits.group_of(GROUP_SIZE),
+        group_size=traits.usual_group(GROUP_SIZE),
         wide_offsets=wide_offsets(graph.m),
         row_words=row_words,
         part_edges=1024 if not one_lane else 1 << 16,
@@ -159,7 +134,6 @@ def ms_bfs_config(
         output=output,
         ctype=OUTPUTS[output],
         real="double" if traits.fp64 and traits.int64_atomics else "float",
-        settle_size=lanes if small_groups else traits.group_of(GROUP_SIZE),
         kept_levels=KEPT_LEVELS,
         settle_tile=16 if one_lane else 1,
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from clgraph.device import Allocation
 
-__all__ = ["MultiSearchResult", "MultiSearchStats", "sample_of"]
+__all__ = ["MultiSearchResult", "MultiSearchStats", "Totals", "sample_of"]
 
 SAMPLE = 4  # searches that are done again where results are checked
 
@@ -103,3 +103,23 @@ class MultiSearchResult:
                 f"this result is a copy, of which {name!r} is in host memory only; read it there."
             )
         return held[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Figures of each of k searches, or of what k targets are reached by.
+
+    Attributes
+    ----------
+    reached : int64 [k]
+        Distances that there are, that of 0 to the vertex itself among them.
+    total, farthest : int64 or, by weight, float64 [k]
+        Sum of the distances, and the largest of them.
+    harmonic : float64 [k]
+        Sum of the reciprocals of the distances above 0.
+    """
+
+    reached: NDArray[np.int64]
+    total: NDArray[Any]
+    farthest: NDArray[Any]
+    harmonic: NDArray[np.float64]

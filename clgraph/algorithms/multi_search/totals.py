@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.config import MultiSearchConfig
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.plan import MultiSearch
+from clgraph.algorithms.multi_search.result import Totals
 from clgraph.algorithms.multi_search.state import State, library_snippets
 from clgraph.device.hardware.measured import LEVEL_SEARCHES, SHARED_SIZE, SINGLE_SIZE
 from clgraph.errors import InvalidArgumentError
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from clgraph.algorithms.multi_search.ms_bfs import Sums
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["Searcher", "Totals", "blocks_of", "check_method", "together"]
+__all__ = ["Searcher", "blocks_of", "check_method", "together"]
 
 METHODS = ("auto", "multi-search", "bit-parallel", "single")
 BLOCK_SHARE = 0.4  # of the free memory, for the distances of a block of sources
@@ -36,26 +35,6 @@ LEAST_SHARED, LEAST_SHARED_ALONE = 32, 10  # sources, for searches that share bi
 WIDTH, WORD = 512, 32  # searches of a pass, roughly, and of one word of its rows
 LEVEL_WORDS = 2  # words of a row that what a level costs at any width would be
 LOOK_COST = 2  # of looking at a row of bits, in edges of a search of its own
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Figures of each of k searches.
-
-    Attributes
-    ----------
-    reached : int64 [k]
-        Vertices with a distance, the source among them.
-    total, farthest : int64 or, by weight, float64 [k]
-        Sum of the distances, and the largest of them.
-    harmonic : float64 [k]
-        Sum of the reciprocals of the distances above 0.
-    """
-
-    reached: NDArray[np.int64]
-    total: NDArray[Any]
-    farthest: NDArray[Any]
-    harmonic: NDArray[np.float64]
 
 
 def check_method(method: str, config: MultiSearchConfig | str | None) -> None:
@@ -107,13 +86,13 @@ class Searcher:
             everyone = np.array_equal(sources, np.arange(self.graph.n))
             # From or to a vertex is the same in an undirected graph, and the latter costs less.
             output = "targets" if everyone and not self.graph.directed else "sources"
-            return _as_totals(self._bits(output, sources.size).sums(sources, progress))
+            return self._bits(output, sources.size).totals(sources, progress)
         return self._own_totals(sources, progress)
 
     def totals_of_targets(self, progress: Progress | None = None) -> Totals:
         """Sum up the distances towards each vertex, from all vertices, in shared bits."""
         everyone = np.arange(self.graph.n, dtype=np.int64)
-        return _as_totals(self._bits("targets", everyone.size).sums(everyone, progress))
+        return self._bits("targets", everyone.size).totals(everyone, progress)
 
     def shares_bits(self) -> bool:
         """Whether searches from all vertices share the bits of words."""
@@ -278,10 +257,6 @@ def together(
         whole[done : done + len(rows)] = rows
         done += len(rows)
     return np.empty(shape, dtype) if whole is None else whole
-
-
-def _as_totals(sums: Sums) -> Totals:
-    return Totals(sums.reached, sums.total, sums.farthest, sums.harmonic)
 
 
 def narrow(distances: NDArray[np.int32], dtype: DTypeLike) -> NDArray[Any]:

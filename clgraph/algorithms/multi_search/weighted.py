@@ -8,8 +8,9 @@ import numpy as np
 
 from clgraph.algorithms.multi_search.config import MultiSearchConfig, resolve_search
 from clgraph.algorithms.multi_search.plan import MultiSearch
+from clgraph.algorithms.multi_search.result import Totals
 from clgraph.algorithms.multi_search.state import State, library_snippets
-from clgraph.algorithms.multi_search.totals import Totals, blocks_of, check_method, together
+from clgraph.algorithms.multi_search.totals import blocks_of, check_method, together
 from clgraph.algorithms.sssp.method_plans import core_hops
 from clgraph.algorithms.sssp.plan import SSSP
 from clgraph.algorithms.sssp.weights import Weights

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.engine.row_shares import most_columns
+from clgraph.algorithms.ranking.row_shares import most_columns
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import element
 

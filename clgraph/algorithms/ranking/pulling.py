@@ -9,9 +9,9 @@ import numpy as np
 from clgraph.algorithms.ranking.arranged import Arranged
 from clgraph.algorithms.ranking.columns import REALS
 from clgraph.algorithms.ranking.placing import placed_rows
+from clgraph.algorithms.ranking.row_shares import RowShares
 from clgraph.device import load
 from clgraph.engine.resident import resident, wide_offsets
-from clgraph.engine.row_shares import RowShares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

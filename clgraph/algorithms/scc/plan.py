@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.scc.stages import Record
     from clgraph.device import Allocation, Device
     from clgraph.device.memory.allocation import Progress
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
     from clgraph.graph import Graph
 
 __all__ = ["SCC", "SCCResult", "scc"]
@@ -226,16 +226,8 @@ class SCC(Plan):
         steps = done.steps
         if self.method == "hooking":
             steps = partial(hooking, sweeps, self.graph.n)
-        stats = ComponentStats(
-            sweeps,
-            turn.total_ms,
-            edges=self.graph.m,
-            mode=mode,
-            method=self.method,
-            config=self._decided,
-            steps=steps,
-            device_bytes=self.device_bytes,
-        )
+        how = {"mode": mode, "method": self.method, "config": self._decided}
+        stats = self._stats_of(ComponentStats, sweeps, turn, steps=steps, **how)
         stats.vertices = self.graph.n
         stats.ran_on(self.device)
         result = SCCResult(labels, self.graph.n, count, stats, names=self.graph.labels)

@@ -6,24 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.scc.stages import (
-    StageLog,
-    compile_stages,
-    resolve_stages,
-    scan_limit,
-)
-from clgraph.device.hardware.measured import ROUND_EDGES, SIGNATURE_ROUNDS, TRIM_ENTRY, TRIM_WORTH
-from clgraph.engine.plan import Table
+from clgraph.algorithms.scc.stages import Recorded, limit_scans, resolve_stages
+from clgraph.device.hardware.measured import SIGNATURE_ROUNDS, TRIM_ENTRY, TRIM_WORTH
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.sweeps import COMPONENT_KNOWN, Sweeper
+from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.table import Table
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
-    from clgraph.algorithms.scc.stages import Record
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resident import ResidentGraph
     from clgraph.engine.sweeps import SweepLog
 
@@ -63,7 +57,7 @@ RELAY_SHARE, RELAY_ROOM, RELAY_TURNS, CPU_TURNS, RELAY_VAIN = 4, 4096, 256, 1 <<
 MOST_LINKS, RELAY_EVERY, RELAY_FROM, RELAY_LEAST = 32, 4, 2, 8
 
 
-class Signatures:
+class Signatures(Recorded):
     """The signature kernel, compiled for one graph and device.
 
     Parameters
@@ -109,10 +103,7 @@ class Signatures:
         table.number("uint", "n", n)
         table.number("uint", "m", m)
         table.number("uint", "bits", (n - 1).bit_length(), "of a vertex number")
-        limit = scan_limit(config, traits, n, m)
-        table.number(
-            "ulong", "work_limit", limit, "edges and vertices after which the rest is left"
-        )
+        limit_scans(table, config, traits, n, m)
         table.given("uint", "component", "[n] in/out", "write")
         table.array("uint", "forward", n, "[n]", "shared")
         table.array("uint", "backward", n, "[n]", "shared")
@@ -129,21 +120,17 @@ class Signatures:
             "[1] degree product, then vertex; 0 on entry",
             "shared",
         )
-        self._log = StageLog(table, STAGES, ("signatures", "relay"))
         one_item = resolved.group_size == 1
         rounds = SIGNATURE_ROUNDS.on(traits)
         room = RELAY_ROOM
         while 3 * 4 * room > traits.local_bytes:
             room //= 2
-        self._stages = compile_stages(
-            device,
-            "scc/signatures.cl",
-            STAGES,
-            resolved,
-            table,
+        super().__init__(
+            *(device, memory, "scc/signatures.cl", table, resolved),
+            stages=STAGES,
+            phases=("signatures", "relay"),
             first=STAGES[0],
             payload=PAYLOAD,
-            COMPONENT_KNOWN=COMPONENT_KNOWN,
             factors=FACTORS,
             hops=HOPS,
             relay_share=RELAY_SHARE,
@@ -163,12 +150,8 @@ class Signatures:
             trim_worth=TRIM_WORTH.on(traits),
             full_every=rounds,
             list_span=4096 if one_item else LIST_SPAN,
-            round_work=ROUND_EDGES.on(traits),
             edge_tile=4096 if one_item else resolved.lanes,
         )
-        table.allocate(memory)
-        self.source_hash = self._stages.program.source_hash
-        self.resolved = resolved
         self._resolve = self._stages.program.kernel("scc_resolve")
         self._sweeper = Sweeper(device, n, resolved.group_size)
 
@@ -180,12 +163,7 @@ class Signatures:
         Outcome
             With `depth` 1 if the budget of scans was spent before all were found.
         """
-        outcome = self._stages.run({"component": component})
-        log.add(*outcome.events, outcome.launches)
+        outcome = self._ran(log, {"component": component})
         if not outcome.depth:
             self._sweeper.launch(log, self._resolve, self._stages.table["n"], component)
         return outcome
-
-    def record(self, outcome: Outcome) -> Record:
-        """Report what the last run did, see `StageLog.record`."""
-        return self._log.record(outcome)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from clgraph.device.hardware.measured import LAUNCH_EDGES, SCAN_BUDGET
+from clgraph.device.hardware.measured import LAUNCH_EDGES, ROUND_EDGES, SCAN_BUDGET
 from clgraph.engine.choose import resolve
 from clgraph.engine.driver import Driver
 from clgraph.engine.resolved import Mechanics
@@ -15,19 +15,21 @@ from clgraph.engine.strategies.config import TraversalConfig
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.strategies.limits import Limits
 from clgraph.engine.strategies.schedule import Schedule
+from clgraph.engine.sweeps import COMPONENT_KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from clgraph.algorithms.scc.config import SCCConfig
-    from clgraph.device import Device, DeviceTraits
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.plan import Table
+    from clgraph.device import Device, DeviceTraits, Memory
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resolved import Resolved
+    from clgraph.engine.sweeps import SweepLog
+    from clgraph.engine.table import Table
 
-__all__ = ["Record", "StageLog", "compile_stages", "resolve_stages", "scan_limit"]
+__all__ = ["Record", "Recorded", "compile_stages", "limit_scans", "resolve_stages"]
 
 HISTORY_CAPACITY = 1 << 14  # stages whose size and time are kept; 16 bytes each
 LEAST_SIZE = 1 << 16  # of a graph, as the budget counts it
@@ -73,10 +75,11 @@ def resolve_stages(
     return resolve(wanted, traits, m=m, predecessors=False, max_degree=0, mechanics=mechanics)
 
 
-def scan_limit(config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> np.uint64:
-    """Edges and vertices that scans may cost before the sequential search takes over."""
+def limit_scans(table: Table, config: SCCConfig, traits: DeviceTraits, n: int, m: int) -> None:
+    """Declare how much scans may cost before the sequential search takes over."""
     budget = config.scan_budget or SCAN_BUDGET.on(traits)
-    return np.uint64(min(budget * (n + m + LEAST_SIZE), 2**63))
+    limit = np.uint64(min(budget * (n + m + LEAST_SIZE), 2**63))
+    table.number("ulong", "work_limit", limit, "edges and vertices after which the rest is left")
 
 
 def compile_stages(
@@ -111,32 +114,72 @@ def compile_stages(
     )
 
 
-class StageLog:
-    """Record of every stage that a kernel ran, kept on the device.
+class Recorded:
+    """A kernel of strong components that runs stage by stage, and notes each on the device.
 
     Parameters
     ----------
+    device : Device
+        Where.
+    memory : Memory
+        What to allocate from.
+    name : str
+        The kernel's file.
     table : Table
-        Of the kernel's arguments, which the record ends.
-    stages : sequence of str
-        Names by stage mode, from 1 on.
-    phases : sequence of str
-        Names by phase, from 0 on.
+        Of its arguments, which the record ends.
+    resolved : Resolved
+        The configuration.
+    stages, phases : sequence of str
+        Names by stage mode, from 1 on, and by phase, from 0 on.
+    first : str
+        The stage that a run begins with.
+    payload : dict
+        Of the stage word.
+    **params
+        What else it is rendered with.
     """
 
-    def __init__(self, table: Table, stages: Sequence[str], phases: Sequence[str]) -> None:
-        self._phases = tuple(phases)
-        self._stages = ("END", *stages)
-        self._table = table
+    def __init__(  # noqa: PLR0913 - most by keyword
+        self,
+        device: Device,
+        memory: Memory,
+        name: str,
+        table: Table,
+        resolved: Resolved,
+        *,
+        stages: Sequence[str],
+        phases: Sequence[str],
+        first: str,
+        payload: dict[str, int],
+        **params: Any,
+    ) -> None:
         note = "[1 + capacity] out: items, found, stage, clock"
         table.array("uint4", "history", 1 + HISTORY_CAPACITY, note)
         table.number("uint", "capacity", HISTORY_CAPACITY)
+        self._stages = compile_stages(
+            *(device, name, stages, resolved, table),
+            first=first,
+            payload=payload,
+            COMPONENT_KNOWN=COMPONENT_KNOWN,
+            round_work=ROUND_EDGES.on(device.traits),
+            **params,
+        )
+        table.allocate(memory)
+        self.resolved = resolved
+        self.source_hash = self._stages.program.source_hash
+        self._names = (tuple(phases), ("END", *stages))
+
+    def _ran(self, log: SweepLog, given: Mapping[str, Any], **how: Any) -> Outcome:
+        """Run all stages, as `Driver.run` does, and note their launches."""
+        outcome = self._stages.run(given, **how)
+        log.add(*outcome.events, outcome.launches)
+        return outcome
 
     def record(self, outcome: Outcome) -> Record:
         """Copy what the last run noted to the host."""
         kept = min(outcome.reached, HISTORY_CAPACITY)
-        noted = self._table["history"].read(4 * (1 + kept)).reshape(-1, 4)
-        return Record(self._phases, self._stages, noted, outcome.reached - kept)
+        noted = self._stages.table["history"].read(4 * (1 + kept)).reshape(-1, 4)
+        return Record(*self._names, noted, outcome.reached - kept)
 
 
 class Record(NamedTuple):

@@ -6,24 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.algorithms.scc.stages import (
-    StageLog,
-    compile_stages,
-    resolve_stages,
-    scan_limit,
-)
-from clgraph.device.hardware.measured import ROUND_EDGES
-from clgraph.engine.plan import Table
+from clgraph.algorithms.scc.stages import Recorded, limit_scans, resolve_stages
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
-from clgraph.engine.sweeps import COMPONENT_KNOWN
+from clgraph.engine.table import Table
 from clgraph.errors import InvalidGraphError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.config import SCCConfig
-    from clgraph.algorithms.scc.stages import Record
     from clgraph.device import Allocation, Device, Memory
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
     from clgraph.engine.resident import ResidentGraph
     from clgraph.engine.sweeps import SweepLog
 
@@ -57,7 +49,7 @@ ONCE: dict[str, np.generic] = {
 }
 
 
-class Steps:
+class Steps(Recorded):
     """The step kernel, compiled for one graph, configuration and device.
 
     Parameters
@@ -95,7 +87,7 @@ class Steps:
                 "finish='signatures' with trim=0 and forward_backward=0."
             )
         traits = device.traits
-        self.resolved = resolved = resolve_stages(config, traits, m, entry="vertex")
+        resolved = resolve_stages(config, traits, m, entry="vertex")
         trimming = _parameters(config, resolved.lanes)
         table = Table(
             {
@@ -112,36 +104,23 @@ class Steps:
         table.number("ulong", "m", m)
         for name, (value, note) in trimming.items():
             table.number("uint", name, value, note)
-        limit = scan_limit(config, traits, n, m)
-        table.number(
-            "ulong", "work_limit", limit, "edges and vertices after which the rest is left"
-        )
+        limit_scans(table, config, traits, n, m)
         table.array("uint", "packed", n, "[n] in/out", "shared")
         table.given("uint", "component", "[n] in/out", "shared")
         note = "[2 n + 1] in/out, by range: degrees, 1 + vertex"
         table.array("ulong", "pivots", 2 * n + 1, note, "shared")
         table.array("entry_t", "queue_even", n + QUEUE_SLACK, "[n + slack]")
         table.array("entry_t", "queue_odd", n + QUEUE_SLACK, "[n + slack]")
-        self._log = StageLog(table, STAGES, PHASES)
         trim, pairs = (trimming[name][0] for name in ("trim_limit", "pair_limit"))
-        self._stages = compile_stages(
-            device,
-            "scc/steps.cl",
-            STAGES,
-            resolved,
-            table,
+        super().__init__(
+            *(device, memory, "scc/steps.cl", table, resolved),
+            stages=STAGES,
+            phases=PHASES,
             first="TRIM" if trim else "PIVOT" if pairs else "COLOR",
             payload=PAYLOAD,
-            COMPONENT_KNOWN=COMPONENT_KNOWN,
-            round_work=ROUND_EDGES.on(traits),
         )
-        table.allocate(memory)
-        program = self._stages.program
-        self.source_hash = program.source_hash
-        self._begin = program.kernel("scc_begin")
-        self._group_size = resolved.group_size
-        groups = min(-(-n // resolved.group_size), self._stages.groups)
-        self._groups = max(groups, 1)
+        self._begin = self._stages.program.kernel("scc_begin")
+        self._groups = max(min(-(-n // resolved.group_size), self._stages.groups), 1)
         self._whole = (memory.allocate("ranges", 1, np.uint32), np.uint32(0))
 
     def run(
@@ -166,19 +145,15 @@ class Steps:
             With `depth` the number of vertices that are left.
         """
         self._prepare(log, component, ranges)
-        outcome = self._stages.run(
-            {"component": component, **({} if ranges is None else ONCE)},
-            restart=lambda: self._prepare(log, component, ranges),
-        )
-        log.add(*outcome.events, outcome.launches)
-        return outcome
+        given = {"component": component, **({} if ranges is None else ONCE)}
+        return self._ran(log, given, restart=lambda: self._prepare(log, component, ranges))
 
     def _prepare(self, log: SweepLog, component: Allocation, ranges: Allocation | None) -> None:
         """Enqueue what makes every vertex live."""
         table = self._stages.table
         event = self._begin.launch(
-            self._groups * self._group_size,
-            self._group_size,
+            self._groups * self.resolved.group_size,
+            self.resolved.group_size,
             table["n"],
             *(self._whole if ranges is None else (ranges, np.uint32(1))),
             table["packed"],
@@ -186,10 +161,6 @@ class Steps:
             table["pivots"],
         )
         log.add(event, event)
-
-    def record(self, outcome: Outcome) -> Record:
-        """Report what the last run did, see `StageLog.record`."""
-        return self._log.record(outcome)
 
 
 def _parameters(config: SCCConfig, lanes: int) -> dict[str, tuple[int, str]]:

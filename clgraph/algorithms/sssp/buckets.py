@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.method import Method
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.device import DeviceTraits
-    from clgraph.engine.plan import Table
     from clgraph.engine.strategies.config import TraversalConfig
+    from clgraph.engine.table import Table
     from clgraph.graph import Graph
 
 __all__ = [

@@ -20,9 +20,10 @@ from clgraph.algorithms.sssp.trace import ROW_QUADS
 from clgraph.algorithms.sssp.tuning import declare_tuning
 from clgraph.algorithms.sssp.wishes import declare_wishes
 from clgraph.engine.blocks import rows_of
-from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan, Table
+from clgraph.engine.plan import LEVEL_CAPACITY, SearchPlan
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.state import check_hubs
+from clgraph.engine.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

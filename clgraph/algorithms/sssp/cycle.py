@@ -12,52 +12,63 @@ from clgraph.algorithms.sssp.stages import FLAG_BELOW, FLAG_ROUNDS
 from clgraph.errors import ClgraphError, InvalidArgumentError, NegativeCycleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from numpy.typing import NDArray
 
     from clgraph.algorithms.sssp.weights import Weights
-    from clgraph.device import Allocation
-    from clgraph.engine.driver import Driver, Outcome
+    from clgraph.engine.driver import Driver
+    from clgraph.engine.outcome import Outcome
     from clgraph.graph import Graph
 
 __all__ = [
+    "FIRST_ROUNDS",
+    "UNSETTLED",
     "check_overflow",
     "check_rooted",
     "find_negative_cycle",
+    "most_rounds",
     "refuse_tree",
-    "searched",
+    "settle",
 ]
 
 # Relax stages after which a search with negative weights looks for a cycle, and how much later it
 # does so again: the search is run anew, which costs a seventh more at most.
 FIRST_ROUNDS, MORE_ROUNDS = 256, 8
+# What a search reports that may go on for ever.
+UNSETTLED = FLAG_BELOW | FLAG_ROUNDS
 
 
-def searched(
+def most_rounds(rounds: int, graph: Graph) -> np.uint32:
+    """Give the relax stages after which a search with negative weights is to be looked at."""
+    return np.uint32(min(rounds, graph.n + 3, 2**32 - 1))
+
+
+def settle(
     stages: Driver,
     given: dict[str, Any],
+    outcome: Outcome,
     graph: Graph,
     weights: Weights,
-    cells: Allocation,
-    *,
-    order: Iterable[int] = (),
-    follow: Callable[[], object] | None = None,
-) -> Outcome:
-    """Search until it is done, or there is a cycle of negative weight, which is an error."""
+) -> None:
+    """Search again until it is done, or there is a cycle of negative weight, which is an error.
+
+    Parameters
+    ----------
+    stages, given
+        What searched, and its arguments.
+    outcome : Outcome
+        Of a search that is `UNSETTLED`; that of the last one in the end.
+    graph, weights
+        What was searched.
+    """
+    cells = given["cells"] if "cells" in given else stages.table["cells"]
     rounds = FIRST_ROUNDS
-    while True:
-        if weights.negative:
-            given["max_rounds"] = np.uint32(min(rounds, graph.n + 3, 2**32 - 1))
-        if follow:
-            follow()
-        outcome = stages.run(given, order=order, between=follow)
-        below = bool(outcome.status_flags & FLAG_BELOW)
-        if not (below or outcome.status_flags & FLAG_ROUNDS):
-            return outcome
+    while flags := outcome.status_flags & UNSETTLED:
         refuse_cycle(graph, weights, weights.lengths_of_cells(cells.read()))
+        below = bool(flags & FLAG_BELOW)
         refuse_shorter(weights, below=below, proven=rounds > graph.n + 3)
         rounds *= MORE_ROUNDS
+        given["max_rounds"] = most_rounds(rounds, graph)
+        stages.finish(stages.start(given), outcome)
 
 
 def find_negative_cycle(

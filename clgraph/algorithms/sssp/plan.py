@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,15 @@ from clgraph.algorithms.sssp.buffers import in_place, level_capacity, table_of
 from clgraph.algorithms.sssp.choose import resolve_paths
 from clgraph.algorithms.sssp.classes import has_parallel_edges
 from clgraph.algorithms.sssp.config import SSSPConfig
-from clgraph.algorithms.sssp.cycle import check_overflow, check_rooted, refuse_tree, searched
+from clgraph.algorithms.sssp.cycle import (
+    FIRST_ROUNDS,
+    UNSETTLED,
+    check_overflow,
+    check_rooted,
+    most_rounds,
+    refuse_tree,
+    settle,
+)
 from clgraph.algorithms.sssp.result import PathFindings, PathStats, SSSPResult
 from clgraph.algorithms.sssp.stages import FLAG_BEYOND, kernel_parameters, stages_of
 from clgraph.algorithms.sssp.trace import TunedFindings, TunedStats
@@ -24,6 +33,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.arguments import output_array
 from clgraph.engine.blocks import BlockRows, is_changing
+from clgraph.engine.outcome import Outcome
 from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
@@ -38,6 +48,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.dynamic.graph import DynamicGraph
     from clgraph.energy.target import PowerTarget
+    from clgraph.engine.findings import SearchBuffers
     from clgraph.graph import Graph
 
 __all__ = ["SSSP"]
@@ -119,7 +130,7 @@ class SSSP(SearchPlan):
             predecessors=self.with_predecessors,
             progress=progress,
         )
-        decided, keys = self.config, self._weights.keys
+        decided, keys = self.config.of_any_weights, self._weights.keys
         parallel = "source" in decided.method.edge_classes and has_parallel_edges(self.graph)
         self._ready(
             table,
@@ -144,6 +155,9 @@ class SSSP(SearchPlan):
             if self._asked_set_point is not None:  # which is of the plan, not of its rows
                 self._tuned.set_point = self._asked_set_point
         self._in_place = in_place(self.config, self._weights)
+        # By negative weights it is checked on the host whether there is a tree.
+        if self._tuned is None and not self._weights.negative:
+            self._keep_warm()
 
     def _weighed(self) -> Weights:
         """Look at the weights; where they are not for searches in blocks, pack the rows."""
@@ -214,28 +228,36 @@ class SSSP(SearchPlan):
             if changed:
                 self._follow()
             graph, weights, tuned = self.graph, self._weights, self._tuned
-            wish = Wish.of(graph.n, weights, source, target, max_distance)
+            n = graph.n
+            wish = Wish.of(n, weights, source, target, max_distance)
             if weights.negative and max_distance is not None:
                 refuse_tree(max_distance, wanted=self.with_predecessors or verify)
-            out = output_array(out, graph.n, weights.dtype)
+            out = output_array(out, n, weights.dtype)
             buffers = self._pool.take()
-            given = wish.arguments(weights) | buffers.arguments
-            if len(wish.sources) > 1:
-                given |= self._several(wish.sources)
-            cells = buffers.distances if self._in_place else self._stages.table["cells"]
-            if self._in_place:
-                given["cells"] = cells
-            control = tuned.control(self._stages.table, weights) if tuned else None
-            outcome = searched(
-                *(self._stages, given, graph, weights, cells),
+            given = self._arguments(wish, buffers)
+            control = tuned.begin(self._stages.table, weights) if tuned else None
+            started = self._stages.start(given)
+            # Made while the device is at work, so that little is left when it has ended.
+            outcome = Outcome()
+            made: Any = (TunedFindings, TunedStats) if tuned else (PathFindings, PathStats)
+            found = made[0](graph, buffers, outcome, weights.unreached)
+            stats = made[1](found, outcome, self.config)
+            stats.ran_on(self.device)
+            result = SSSPResult(found, stats, wish.source, wish.target)
+            self._stages.finish(
+                started,
+                outcome,
                 order=control.order(self._stages.places) if control else (),
-                follow=tuned.follow if tuned else None,
+                between=tuned.follow if tuned else None,
             )
-            kept = graph, buffers, outcome.depth, weights.unreached
-            rows = control.rows if control else None
-            found = TunedFindings(*kept, rows) if tuned else PathFindings(*kept)
-            found.read_into(out)
-            total_ms = 1e3 * (time.perf_counter() - began)
+            if outcome.status_flags & UNSETTLED:
+                settle(self._stages, given, outcome, graph, weights)
+            buffers.owner = weakref.ref(found)
+            if control:
+                found.host_rows, stats.control_ms = control.rows, 1e3 * control.seconds
+            if out is not None:
+                found.read_into(out)
+            stats.total_ms = 1e3 * (time.perf_counter() - began)
             # Before another search can want these buffers.
             beyond = bool(outcome.status_flags & FLAG_BEYOND)
             packed: Any = graph
@@ -257,14 +279,7 @@ class SSSP(SearchPlan):
                     sources=np.array(wish.sources, np.uint32),
                     limit=wish.reach(found, weights),
                 )
-        stats: PathStats
-        if isinstance(found, TunedFindings):
-            control_ms = 1e3 * control.seconds if control else None
-            stats = TunedStats(found, outcome, total_ms, self.config, control_ms)
-        else:
-            stats = PathStats(found, outcome, total_ms, self.config)
-        stats.ran_on(self.device, outcome.groups)
-        return SSSPResult(found, stats, wish.source, wish.target)
+        return result
 
     @property
     def power(self) -> PowerTarget | None:
@@ -292,6 +307,17 @@ class SSSP(SearchPlan):
     def set_point(self, value: float) -> None:
         self._tuning.set_point = value
         self._asked_set_point = self._tuning.set_point
+
+    def _arguments(self, wish: Wish, buffers: SearchBuffers) -> dict[str, Any]:
+        """Give the arguments of a run that are not those of most."""
+        given = wish.arguments(self._weights) | buffers.arguments
+        if len(wish.sources) > 1:
+            given |= self._several(wish.sources)
+        if self._in_place:
+            given["cells"] = buffers.distances
+        if self._weights.negative:
+            given["max_rounds"] = most_rounds(FIRST_ROUNDS, self.graph)
+        return given
 
     def _several(self, sources: tuple[int, ...]) -> dict[str, Any]:
         """Copy sources to the device; gives the argument that says how many there are."""

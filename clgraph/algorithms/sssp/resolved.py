@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from clgraph.engine.resolved import Resolved
 
@@ -59,6 +59,14 @@ class ResolvedPaths(Resolved):
     spin_rounds: int = 0
     idle_least: int = 10
     idle_most: int = 50
+
+    @property
+    def of_any_weights(self) -> ResolvedPaths:
+        """What kernels are rendered with: without what launches are given, which weights decide."""
+        method: Any = self.method  # of which not every one has a bound
+        if method.delta is not None:
+            method = replace(method, delta=None)
+        return replace(self, method=method, delta=0.0, unit=1.0)
 
     @property
     def exact(self) -> bool:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.engine.arguments import vertex_number
-from clgraph.engine.estimates import Work
 from clgraph.engine.findings import Findings
-from clgraph.engine.stats import TraversalStats
+from clgraph.engine.stats import TraversalStats, Work
 from clgraph.errors import InvalidArgumentError
 from clgraph.interop.tables.results import SearchResult
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
-    from clgraph.engine.driver import Outcome
     from clgraph.engine.findings import SearchBuffers
+    from clgraph.engine.outcome import Outcome
     from clgraph.graph import Graph
 
 __all__ = ["PathFindings", "PathStats", "SSSPResult"]
@@ -32,14 +31,16 @@ class PathFindings(Findings):
     ----------
     graph, buffers
         As for `Findings`.
-    stages : int
-        Frontiers that were expanded, and piles that were split.
+    outcome : Outcome
+        Its depth is how many frontiers were expanded, and piles were split.
     unreached : scalar
         What stands for no distance.
     """
 
-    def __init__(self, graph: Graph, buffers: SearchBuffers, stages: int, unreached: Any) -> None:
-        super().__init__(graph, buffers, stages)
+    def __init__(
+        self, graph: Graph, buffers: SearchBuffers, outcome: Outcome, unreached: Any
+    ) -> None:
+        super().__init__(graph, buffers, outcome)
         self._unreached = unreached
 
     @cached_property
@@ -76,10 +77,8 @@ class PathStats(TraversalStats):
 
     DIRECTIONS = ("", "", "", "near", "far", "", "", "")
 
-    def __init__(
-        self, found: PathFindings, outcome: Outcome, total_ms: float, config: ResolvedPaths
-    ) -> None:
-        super().__init__(found, outcome, total_ms, config)
+    def __init__(self, found: PathFindings, outcome: Outcome, config: ResolvedPaths) -> None:
+        super().__init__(found, outcome, config)
         self._ran = config
         self._paths = found
 

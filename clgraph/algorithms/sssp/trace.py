@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
-    from clgraph.engine.driver import Outcome
-    from clgraph.engine.findings import SearchBuffers
-    from clgraph.graph import Graph
+    from clgraph.engine.outcome import Outcome
 
 __all__ = ["ROW", "ROW_QUADS", "TRACE_RECORD", "TunedFindings", "TunedStats"]
 
@@ -43,27 +41,24 @@ class TunedFindings(PathFindings):
 
     Parameters
     ----------
-    graph, buffers, steps, unreached
+    graph, buffers, outcome, unreached
         As for `PathFindings`.
-    rows : array, optional
+
+    Attributes
+    ----------
+    host_rows : uint32 [4 steps, 4] or None
         The trace, where the host has kept it.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        buffers: SearchBuffers,
-        steps: int,
-        unreached: Any,
-        rows: NDArray[np.uint32] | None = None,
-    ) -> None:
-        super().__init__(graph, buffers, ROW_QUADS * steps - 1, unreached)
-        self._host_rows = rows
+    host_rows: NDArray[np.uint32] | None = None
+
+    def _written_rows(self) -> int:
+        return ROW_QUADS * self._outcome.depth
 
     @cached_property
     def levels(self) -> NDArray[np.uint32]:
         """The trace as words, uint32 [4 steps, 4]."""
-        return super().levels if self._host_rows is None else self._host_rows
+        return super().levels if self.host_rows is None else self.host_rows
 
     @cached_property
     def trace(self) -> NDArray[Any]:
@@ -87,17 +82,11 @@ class TunedStats(PathStats):
         Host time that the controller took; None where it ran on the device.
     """
 
-    def __init__(
-        self,
-        found: TunedFindings,
-        outcome: Outcome,
-        total_ms: float,
-        config: ResolvedPaths,
-        control_ms: float | None,
-    ) -> None:
-        super().__init__(found, outcome, total_ms, config)
+    control_ms: float | None = None
+
+    def __init__(self, found: TunedFindings, outcome: Outcome, config: ResolvedPaths) -> None:
+        super().__init__(found, outcome, config)
         self._tuned = found
-        self.control_ms = control_ms
 
     @property
     def control_share(self) -> float | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.weights import Weights
     from clgraph.device import Allocation, Device
-    from clgraph.engine.plan import Table
+    from clgraph.engine.table import Table
     from clgraph.graph import Graph
 
 __all__ = ["Tuning", "declare_tuning"]
@@ -126,14 +126,16 @@ class Tuning:
     def set_point(self, value: float) -> None:
         self._set_point = real("set_point", value, 1)
 
-    def control(self, table: Table, weights: Weights) -> HostControl | None:
-        """Give the controller of a search that the host controls."""
-        if not self._by_host:
-            return None
-        block = table["control_block"]
-        if self._mirror is None:
-            self._mirror = Mirror(self._device, block, 0, CONTROL_BLOCK_COUNT)
-        return HostControl(block, self._mirror, weights, self)
+    def begin(self, table: Table, weights: Weights) -> HostControl | None:
+        """Do what is due before a search; give its controller, if the host controls it."""
+        control = None
+        if self._by_host:
+            block = table["control_block"]
+            if self._mirror is None:
+                self._mirror = Mirror(self._device, block, 0, CONTROL_BLOCK_COUNT)
+            control = HostControl(block, self._mirror, weights, self)
+        self.follow()
+        return control
 
     def follow(self) -> None:
         """Do what is due between two launches: the set-point follows power, the device learns."""

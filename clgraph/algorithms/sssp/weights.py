@@ -140,6 +140,11 @@ class Weights:
             least=least,
         )
 
+    @cached_property
+    def last_key(self) -> int:
+        """Key of the largest length that is a distance."""
+        return self.keys.none - 1
+
     @property
     def _may_overflow(self) -> bool:
         # Of n edges: beyond a path of n - 1 one more is looked at, and its sum must not wrap.
@@ -212,16 +217,14 @@ class Weights:
         return float(min(max(math.ceil(delta), 1), np.iinfo(self.dtype).max >> 1))
 
     def limit_key(self, max_distance: Any) -> int:
-        """Give the key of the largest distance that is wanted; None is any.
+        """Give the key of the largest distance that is wanted; `last_key` is that of any.
 
         Raises
         ------
         InvalidArgumentError
             If it is not a number, or negative where no distance is.
         """
-        last = self.keys.none - 1
-        if max_distance is None:
-            return last
+        last = self.last_key
         try:
             number = max_distance.__index__()  # all digits of a large integer
         except (AttributeError, TypeError):

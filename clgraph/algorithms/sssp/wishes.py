@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.sssp.resolved import ResolvedPaths
     from clgraph.algorithms.sssp.result import PathFindings
     from clgraph.algorithms.sssp.weights import Weights
-    from clgraph.engine.plan import Table
+    from clgraph.engine.table import Table
 
 __all__ = ["Wish", "declare_wishes"]
 
@@ -41,7 +41,8 @@ class Wish(NamedTuple):
     def of(cls, n: int, weights: Weights, source: Any, target: Any, max_distance: Any) -> Wish:
         """Check what was asked for."""
         end = None if target is None else vertex_number(target, n, "target")
-        return cls(*vertex_numbers(source, n), end, weights.limit_key(max_distance))
+        last = weights.last_key if max_distance is None else weights.limit_key(max_distance)
+        return cls(*vertex_numbers(source, n), end, last)
 
     def arguments(self, weights: Weights) -> dict[str, Any]:
         """Give what kernels take that is not as in most runs, but for several sources.
@@ -50,7 +51,7 @@ class Wish(NamedTuple):
         is not worth keeping to one that is.
         """
         given: dict[str, Any] = {"source": np.uint32(self.sources[0])}
-        if self.last != weights.keys.none - 1:
+        if self.last != weights.last_key:
             given["last_key"] = np.uint64(self.last)
             if not weights.negative:
                 given["limit"] = given["last_key"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.algorithms.triangles.launching import TurnedCounting
-from clgraph.engine.plan import Table
+from clgraph.engine.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

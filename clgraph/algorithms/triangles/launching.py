@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.triangles.orient import Orientation, StoredRows
     from clgraph.device import Allocation, Device
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.plan import Table
     from clgraph.engine.sweeps import SweepLog
+    from clgraph.engine.table import Table
 
 __all__ = ["Counting", "Step", "TurnedCounting"]
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from clgraph.device import Memory, load
 from clgraph.engine.blocks import BlockRows, rows_of
-from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.sweeps import Sweeper
+from clgraph.engine.table import Table
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph
 from clgraph.primitives.scanning import Scan

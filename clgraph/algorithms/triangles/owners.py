@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.algorithms.triangles.config import Bitmap
 from clgraph.algorithms.triangles.launching import Step, TurnedCounting
 from clgraph.algorithms.triangles.orient import ALIGNED
-from clgraph.engine.plan import Table
+from clgraph.engine.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

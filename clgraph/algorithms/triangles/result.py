@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.triangles.simple import are_triangles, as_stored
-from clgraph.engine.estimates import Estimated
+from clgraph.engine.stats import Estimated
 from clgraph.errors import VerificationError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 
 from clgraph.algorithms.triangles.config import Merge
 from clgraph.algorithms.triangles.launching import Counting
-from clgraph.engine.plan import Table
 from clgraph.engine.resident import offsets_dtype
+from clgraph.engine.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

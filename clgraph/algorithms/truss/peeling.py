@@ -13,9 +13,9 @@ from clgraph.algorithms.truss.shape import drift_of, shaped
 from clgraph.device import Mirror
 from clgraph.device.hardware.measured import ONE_GROUP_EDGES, PEELING_DRIFT, ROUND_EDGES
 from clgraph.device.lazy import cl
-from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import SweepLog
+from clgraph.engine.table import Table
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:

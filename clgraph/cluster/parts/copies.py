@@ -78,9 +78,9 @@ class SharedBFS(BFS):
             }
         )
 
-    def start(self, args: list[Argument], launch: int) -> None:
+    def launch(self, args: list[Argument], launch: int) -> None:
         """Launch what was prepared, and do nothing else: the others' kernels wait for this one."""
-        self._stages.start(args, launch)
+        self._stages.launch(args, launch)
 
     def ask(self) -> Any:
         """Have the search tell how it ended; whoever waits for it flushes its own queue alone."""

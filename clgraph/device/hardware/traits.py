@@ -106,6 +106,11 @@ class DeviceTraits:
         """
         return max(min(wanted, self.max_group_size) // self.lanes, 1) * self.lanes
 
+    def usual_group(self, wanted: int) -> int:
+        """Give one SIMD group on processors and where lanes are emulated; else as `group_of`."""
+        small = self.is_cpu or self.emulated or self.lanes == 1
+        return self.lanes if small else self.group_of(wanted)
+
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:

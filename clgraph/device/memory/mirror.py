@@ -13,6 +13,8 @@ from clgraph.device.native import NativeError, ReadHandle
 from clgraph.errors import ClgraphError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from clgraph.device.discovery import Device
@@ -40,7 +42,11 @@ class Mirror:
     ----------
     words : numpy.ndarray
         uint32 [count], as of the last `refresh`.
+    meanwhile : callable or None
+        What `wait_for_word` is to call, where that is how words are waited for.
     """
+
+    meanwhile: Callable[[], object] | None = None
 
     def __init__(
         self, device: Device, source: Allocation, first: int, count: int, beyond: int = 0
@@ -71,20 +77,21 @@ class Mirror:
         KeyboardInterrupt
             On Ctrl-C; what was enqueued runs on.
         """
+        # As `ask` and `came`, whose calls cost what a short run has to count.
+        self._queue.flush()
+        own = self.enqueue
+        finish_copy(*((own(),) if beside is None else (beside.enqueue(), own())), queue=self._queue)
+
+    def ask(self, beside: Mirror | None = None) -> Any:
+        """Begin what `refresh` does; `came` waits for what this gives."""
         self._queue.flush()  # what was launched begins while the copy of the words is enqueued
         if beside is None:
-            finish_copy(self.enqueue(), queue=self._queue)
-        else:
-            finish_copy(beside.enqueue(), self.enqueue())
-
-    def ask(self) -> Any:
-        """Have the words copied after everything that was enqueued before; `came` waits for it."""
-        self._queue.flush()  # what was launched begins while the copy of the words is enqueued
-        return self.enqueue()
+            return (self.enqueue(),)
+        return beside.enqueue(), self.enqueue()
 
     def came(self, asked: Any) -> None:
         """Wait for what was asked for last, and raise what `refresh` does."""
-        finish_copy(asked, queue=self._queue)
+        finish_copy(*asked, queue=self._queue)
 
     def enqueue(self) -> cl.Event:
         """Copy the words after everything that was enqueued before; `finish_copy` waits for it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class PostedMirror(Mirror):
         size = device.traits.group_of(GROUP_SIZE)
         program = load(device, "primitives/post.cl", group_size=size)
         self._kernel = program.kernel("post_words")
-        self._box = self._pinned.array.data
+        self._box, self._last = self._pinned.array.data, count
         # How many posts there were, by what the device says and by what was asked for.
         self._posts = Memory(device).upload("posts", np.zeros(1, np.uint32))
         address = np.uint64(self.words.ctypes.data)
@@ -96,24 +96,25 @@ class PostedMirror(Mirror):
         Parameters, Raises
             As of a `Mirror`. What was enqueued may not be known to have ended.
         """
-        if beside is None:
-            self.came(self.ask())
-        else:
-            super().refresh(beside)
-            self._stamp = self._box[len(self.words)]  # all posts came before
+        self.came(self.ask(beside))
 
-    def ask(self) -> int:
-        """Have the words posted after everything that was enqueued before; `came` waits for it."""
+    def ask(self, beside: Mirror | None = None) -> Any:
+        """Begin what `refresh` does; `came` waits for what this gives."""
+        if beside is not None:
+            return super().ask(beside)
         check_process()
         self._stamp = stamp = (self._stamp + 1) % STAMPS
         self._kernel.again()
         return stamp
 
-    def came(self, asked: int) -> None:
+    def came(self, asked: Any) -> None:
         """Wait for what was asked for last, and raise what `refresh` does."""
-        if not wait_for_word(self._box, len(self.words), asked, self._queue):
-            super().came(super().ask())
-            self._stamp = self._box[len(self.words)]
+        if isinstance(asked, int):
+            if wait_for_word(self._box, self._last, asked, self._queue, self.meanwhile):
+                return
+            asked = super().ask()
+        super().came(asked)
+        self._stamp = self._box[self._last]  # all posts came before
 
 
 def can_post(device: Device) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from clgraph.algorithms.scc.stages import compile_stages, resolve_stages
 from clgraph.device import Memory
 from clgraph.device.hardware.measured import ROUND_EDGES
-from clgraph.engine.plan import Table
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.engine.sweeps import LazyKernels
+from clgraph.engine.table import Table
 from clgraph.engine.workspace import Workspace
 from clgraph.primitives.scanning import Scan
 

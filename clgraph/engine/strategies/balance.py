@@ -94,22 +94,15 @@ class DynVwarp(Balancer):
     FOR_EXPAND = ("threshold", "tile_batch")
 
     width: int | None = number(least=1, power=True)
-    discover: int | None = number()
-    extended: bool | None = switch()
+    discover: int | None = number(usual=0)
+    extended: bool | None = switch(usual=False)
     vertices: int | None = number(least=1, most=2**16)
-    threshold: int | None = number()
-    tile_batch: int | None = number(least=1)
+    threshold: int | None = number(usual=4096)
+    tile_batch: int | None = number(usual=16, least=1)
 
     def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
         """Give the same with every size decided, no wider than a SIMD group."""
-        return replace(
-            self,
-            width=min(self.width or 4, lanes),
-            discover=self.discover or 0,
-            extended=bool(self.extended),
-            threshold=4096 if self.threshold is None else self.threshold,
-            tile_batch=self.tile_batch or 16,
-        )
+        return replace(self.with_usual(), width=min(self.width or 4, lanes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -128,11 +121,7 @@ class WarpSearch(Balancer):
     SYNONYMS = ("lane_scan",)
 
     wide: int | None = number()
-    extended: bool | None = switch()
-
-    def resolved(self, lanes: int, group_size: int) -> Self:  # noqa: ARG002 - as `Balancer` has it
-        """Give the same with every size decided."""
-        return replace(self, extended=bool(self.extended))
+    extended: bool | None = switch(usual=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -164,7 +153,7 @@ class Cws(Balancer):
 
     group_threshold: int | None = number(least=1)
     lane_threshold: int | None = number(least=1)
-    group_scan: str | None = choice("ordered", "unordered")
+    group_scan: str | None = choice("ordered", "unordered", usual="ordered")
     scratch: int | None = number(least=1)
 
     def resolved(self, lanes: int, group_size: int) -> Self:
@@ -172,10 +161,9 @@ class Cws(Balancer):
         scratch = self.scratch or group_size
         self._check_local("scratch", scratch, scratch)
         return replace(
-            self,
+            self.with_usual(),
             group_threshold=self.group_threshold or group_size,
             lane_threshold=self.lane_threshold or lanes,
-            group_scan=self.group_scan or "ordered",
             scratch=scratch,
         )
 

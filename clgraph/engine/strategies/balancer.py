@@ -99,7 +99,7 @@ class Balancer(Strategy):
         InvalidArgumentError
             If sizes are more than a work-item's registers or any local memory holds.
         """
-        return self
+        return self.with_usual()
 
     def chunks(self, group_size: int, lanes: int) -> Chunks:  # noqa: ARG002 - as `direct` has it
         """How the whole list is cut."""

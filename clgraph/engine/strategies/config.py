@@ -7,7 +7,7 @@ A configuration changes speed, never results.  ``None`` leaves a strategy, or a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from clgraph.engine.strategies.balance import BALANCERS, FAMILY, Balancer
 from clgraph.engine.strategies.frontier import (
@@ -30,6 +30,8 @@ from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    Rule: TypeAlias = tuple[bool, str]
 
 __all__ = ["TraversalConfig", "check_balance"]
 
@@ -85,9 +87,9 @@ class TraversalConfig(Configuration):
             One sentence on the first combination that is not legal.
         """
         check_balance(self.balance, self.SCOPES, type(self).__name__)
-        for rule in _rules(self):
-            if rule.broken:
-                raise InvalidArgumentError(rule.why)
+        for is_broken, why in _rules(self):
+            if is_broken:
+                raise InvalidArgumentError(why)
 
 
 def check_balance(balance: Balancer | None, scopes: tuple[str, ...], owner: str) -> None:
@@ -113,31 +115,25 @@ def check_balance(balance: Balancer | None, scopes: tuple[str, ...], owner: str)
         )
 
 
-class _Rule(NamedTuple):
-    """Whether a combination is there that is not legal, and why it is not."""
-
-    broken: bool
-    why: str
-
-
-def _rules(config: TraversalConfig) -> Iterator[_Rule]:
+def _rules(config: TraversalConfig) -> Iterator[Rule]:
+    """Give whether a combination is there that is not legal, and why it is not."""
     frontier = config.frontier or VertexQueue()
     balance, schedule = config.balance, config.schedule or Schedule()
     yield from _pull_rules(frontier, config.pull)
-    yield _Rule(
+    yield (
         bool(schedule.single_group) and frontier.name != "vertex",
         "single_group=True runs levels out of a queue of vertices in local memory; choose "
         "frontier='vertex' or leave single_group out.",
     )
     hubs = frontier.hubs
     if hubs is not None:
-        yield _Rule(
+        yield (
             bool(hubs.bins and schedule.single_group),
             "hubs.bins=True keeps hubs in several queues, but single_group=True hands them on in "
             "one; "
             "leave one of them out.",
         )
-        yield _Rule(
+        yield (
             bool(hubs.degree) and schedule.distribution == "claimed",
             f"hubs.degree={hubs.degree} spreads hubs by position, so distribution='claimed' cannot "
             "serve them; choose distribution='static' or hubs.degree=0.",
@@ -146,70 +142,70 @@ def _rules(config: TraversalConfig) -> Iterator[_Rule]:
         yield from _balance_rules(frontier, balance)
 
 
-def _pull_rules(frontier: Frontier, pull: Pull | None) -> Iterator[_Rule]:
+def _pull_rules(frontier: Frontier, pull: Pull | None) -> Iterator[Rule]:
     if pull is None or isinstance(pull, Never):
         return
     status = isinstance(frontier, StatusArray)
     shown: Any = pull.name
-    yield _Rule(
+    yield (
         frontier.HAS_CANDIDATES,
         f"pull={shown!r} pulls into a queue of vertices, but frontier={frontier.name!r} passes "
         "candidates on; choose pull='never' or frontier='vertex'.",
     )
-    yield _Rule(
+    yield (
         isinstance(pull, ByHubs) and not status,
         "pull='hubs' counts the hubs that a status array's levels find; choose frontier='status' "
         "or pull='edges'.",
     )
     if status:
         return
-    yield _Rule(
+    yield (
         frontier.visited in {"mask", "plain"},
         f"pull={shown!r} reads a bitmap that is exact, which visited={frontier.visited!r} does "
         "not keep; choose pull='never' or visited='bitmap'.",
     )
     # Where `visited` is left open these would choose a mask.
-    yield _Rule(
+    yield (
         frontier.duplicates in FILTERS,
         f"pull={shown!r} reads a bitmap that is exact, where duplicates={frontier.duplicates!r} "
         "finds nothing; choose pull='never' or duplicates='keep'.",
     )
-    yield _Rule(
+    yield (
         bool(frontier.history),
         f"pull={shown!r} reads a bitmap that is exact, where history={frontier.history} remembers "
         "nothing of use; choose pull='never' or history=0.",
     )
-    yield _Rule(
+    yield (
         isinstance(pull, ByEdges) and pull.beta > 0,
         f"beta={getattr(pull, 'beta', 0)} is about frontier='status', whose levels pull until it "
         "says otherwise; choose that or leave it out.",
     )
 
 
-def _balance_rules(frontier: Frontier, balance: Balancer) -> Iterator[_Rule]:
+def _balance_rules(frontier: Frontier, balance: Balancer) -> Iterator[Rule]:
     name = balance.name
-    yield _Rule(
+    yield (
         isinstance(frontier, StatusArray),
         f"balance={name!r} shares edges of a queue among lanes, which frontier='status' does by "
         "classes; choose classes, or another frontier.",
     )
-    yield _Rule(
+    yield (
         frontier.HAS_CANDIDATES and name in NOT_PIECEWISE,
         f"balance={name!r} shares out a whole queue of vertices, but frontier={frontier.name!r} "
         "hands out a few at a time; choose frontier='vertex', or balance='warp_search' here.",
     )
-    yield _Rule(
+    yield (
         frontier.duplicates in {"load_lanes", "load_group"} and name in NOT_PIECEWISE,
         f"balance={name!r} shares out a whole queue, but duplicates={frontier.duplicates!r} drops "
         "vertices while they are shared out; choose 'lookup_group', or balance='warp_search'.",
     )
     update, hubs = frontier.update, frontier.hubs
-    yield _Rule(
+    yield (
         isinstance(update, Registers) and update.induced_by == "width" and name != "dyn_vwarp",
         "induced_by='width' is about the width that balance='dyn_vwarp' gives a level, not "
         f"{name!r}; choose that or induced_by='length'.",
     )
-    yield _Rule(
+    yield (
         name in WHOLE_GRID and hubs is not None and bool(hubs.degree),
         f"hubs.degree={hubs.degree if hubs else 0} sets vertices apart that balance={name!r} "
         "spreads over the whole grid anyway; choose hubs.degree=0 or another balancer.",

@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clgraph.engine.driver import Outcome
+    from clgraph.engine.outcome import Outcome
 
 __all__ = ["Cores"]
 

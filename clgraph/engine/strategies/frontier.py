@@ -45,10 +45,6 @@ FILTERS = ("load_lanes", "load_group", "lookup_lanes", "lookup_group")
 class Update(Strategy):
     """Where found vertices wait for a place in a queue."""
 
-    def resolved(self) -> Self:
-        """Give the same with every number decided."""
-        return self
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Buffer(Update):
@@ -83,20 +79,10 @@ class Registers(Update):
 
     NAME = "registers"
 
-    size: int | None = number(least=1, most=16)
-    scan: str | None = choice("shuffle", "binary")
-    induced: int | None = number()
-    induced_by: str | None = choice("length", "width")
-
-    def resolved(self) -> Self:
-        """Give the same with every number decided."""
-        return replace(
-            self,
-            size=self.size or 4,
-            scan=self.scan or "shuffle",
-            induced=self.induced or 0,
-            induced_by=self.induced_by or "length",
-        )
+    size: int | None = number(usual=4, least=1, most=16)
+    scan: str | None = choice("shuffle", "binary", usual="shuffle")
+    induced: int | None = number(usual=0)
+    induced_by: str | None = choice("length", "width", usual="length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -194,11 +180,11 @@ class _Queue(Frontier):
     """
 
     visited: str | None = choice("bitmap", "labels", "mask", "plain")
-    duplicates: str | None = choice("keep", *FILTERS)
+    duplicates: str | None = choice("keep", *FILTERS, usual="keep")
     hash_rounds: int | None = number(least=1, most=4)
     hash_size: int | None = number(least=1, most=4096, power=True)
-    history: int | None = number(most=8192, power=True)
-    rows: str | None = choice("csr", "pairs")
+    history: int | None = number(usual=0, most=8192, power=True)
+    rows: str | None = choice("csr", "pairs", usual="csr")
 
     def validate(self) -> None:
         """Refuse filters where nothing is to be found."""
@@ -221,19 +207,15 @@ class _Queue(Frontier):
         """Give the same with everything decided."""
         sparse = mean_degree is not None and mean_degree < DENSE
         exact = "labels" if group_size == 1 and sparse else "bitmap"
-        duplicates = self.duplicates or "keep"
-        by_group = duplicates.endswith("group")
+        by_group = (self.duplicates or "").endswith("group")
         decided: dict[str, Any] = {
             "visited": self.visited or ("mask" if self._takes_mask else exact),
-            "duplicates": duplicates,
             "hash_rounds": self.hash_rounds or (2 if by_group else 1),
             "hash_size": self.hash_size or (1024 if by_group else 128),
-            "history": self.history or 0,
-            "rows": self.rows or "csr",
         }
         if "update" in self.parameters():
-            decided["update"] = (self.update or Buffer()).resolved()
-        return replace(self, **decided)
+            decided["update"] = (self.update or Buffer()).with_usual()
+        return replace(self.with_usual(), **decided)
 
 
 @documented(_Queue)

@@ -142,6 +142,7 @@ class _Switch:
 def number(
     default: int | None = None,
     *,
+    usual: int | None = None,
     least: int = 0,
     most: int = LARGEST,
     among: tuple[int, ...] | None = None,
@@ -149,7 +150,7 @@ def number(
     multiple: int = 1,
 ) -> Any:
     """Declare a parameter that is an integer."""
-    return parameter(_Number(least, most, among, power, multiple), default)
+    return parameter(_Number(least, most, among, power, multiple), default, usual)
 
 
 def real(
@@ -164,16 +165,20 @@ def real(
     return parameter(_Real(least, above, unit, infinite), default)
 
 
-def choice(*names: str, default: str | None = None) -> Any:
+def choice(*names: str, default: str | None = None, usual: str | None = None) -> Any:
     """Declare a parameter that is one of a few names."""
-    return parameter(_Choice(names), default)
+    return parameter(_Choice(names), default, usual)
 
 
-def switch(default: bool | None = None) -> Any:
+def switch(default: bool | None = None, *, usual: bool | None = None) -> Any:
     """Declare a parameter that is True or False."""
-    return parameter(_Switch(), default)
+    return parameter(_Switch(), default, usual)
 
 
-def parameter(check: Any, default: Any = None) -> Any:
-    """Declare a parameter with its own ``check(name, value)``, ``parse(name, text)`` and names."""
-    return field(default=default, metadata={"check": check, "open": default is None})
+def parameter(check: Any, default: Any = None, usual: Any = None) -> Any:
+    """Declare a parameter with its own ``check(name, value)``, ``parse(name, text)`` and names.
+
+    Where it is left open it is what is `usual` on any graph and device, if anything is.
+    """
+    about = {"check": check, "open": default is None, "usual": usual}
+    return field(default=default, metadata=about)

@@ -52,10 +52,10 @@ class ByEdges(Pull):
 
     NAME = "edges"
 
-    alpha: int | None = number(least=1)
-    floor: int | None = number(least=1)
+    alpha: int | None = number(usual=ALPHA, least=1)
+    floor: int | None = number(usual=FLOOR, least=1)
     gain: int | None = number()
-    looks: int | None = number()
+    looks: int | None = number(usual=0)
     probes: int = number(16, least=4, multiple=4)
     beta: int = number(0)
     likely: int | None = number(among=(0, 1, 2, 4))
@@ -63,13 +63,7 @@ class ByEdges(Pull):
     def resolved(self) -> ByEdges:
         """Give the same with every number decided but `likely`, which is up to the graph."""
         usual = 0 if self.alpha or self.floor else GAIN
-        return replace(
-            self,
-            alpha=self.alpha or ALPHA,
-            floor=self.floor or FLOOR,
-            gain=usual if self.gain is None else self.gain,
-            looks=self.looks or 0,
-        )
+        return replace(self.with_usual(), gain=usual if self.gain is None else self.gain)
 
     def reads_fewer(self, edges: int, unexplored: int, n: int) -> bool:
         """Whether pulling reads fewer edges than a frontier has, as kernels compute it."""
@@ -93,16 +87,9 @@ class ByHubs(Pull):
     gamma: int = number(30, most=100)
     beta: int = number(0)
 
-    def resolved(self) -> ByHubs:
-        """Give itself: every number is decided."""
-        return self
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Never(Pull):
     """Every level pushes."""
 
     NAME = "never"
-
-    def resolved(self) -> None:
-        """Give nothing: there is nothing to render."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clgraph.engine.strategies.balance import FAMILY, Balancer, Cws
+from clgraph.engine.strategies.balance import FAMILY, Cws
 from clgraph.engine.strategies.frontier import (
     FILTERS,
     Ballot,
@@ -19,7 +20,8 @@ from clgraph.engine.strategies.frontier import (
     VertexQueue,
 )
 from clgraph.engine.strategies.pull import ByEdges, ByHubs, Never, Pull
-from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped
+from clgraph.engine.strategies.schedule import Persistent, Stepped
+from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["points"]
 
 Config = TypeVar("Config", bound="TraversalConfig")
+Kind = TypeVar("Kind", bound=Strategy)
 
 QUEUES: tuple[type[Frontier], ...] = (VertexQueue, EdgeQueue, TwoPhaseQueue, HybridQueue)
 OF_QUEUES: dict[str, tuple[Any, ...]] = {
@@ -45,10 +48,19 @@ OF_STATUS: dict[str, tuple[Any, ...]] = {
     "classes": (1, 4),
     "hub_cache": (0, 16),
 }
-OF_SCHEDULES: dict[str, tuple[Any, ...]] = {
-    "single_group": (False, True),
-    "distribution": ("static", "claimed"),
+FRONTIERS: dict[type[Frontier], dict[str, tuple[Any, ...]]] = {
+    **dict.fromkeys(QUEUES, OF_QUEUES),
+    StatusArray: OF_STATUS,
 }
+PULLS = (Never(), *(rule(beta=beta) for beta in (0, 2) for rule in (ByEdges, ByHubs)))
+SCANS = tuple(Cws(group_scan=way) for way in ("ordered", "unordered"))
+BALANCES = tuple(itertools.chain(*(SCANS if kind is Cws else (kind(),) for kind in FAMILY)))
+SCHEDULES = tuple(
+    kind(single_group=alone, distribution=share)
+    for kind in (Persistent, Stepped)
+    for alone in (False, True)
+    for share in ("static", "claimed")
+)
 
 
 def points(kind: type[Config], fixed: Mapping[str, Any]) -> Iterator[Config]:
@@ -79,31 +91,25 @@ def points(kind: type[Config], fixed: Mapping[str, Any]) -> Iterator[Config]:
             isinstance(strategy, want) if isinstance(want, type) else strategy == want
         )
 
-    for frontier, pull in itertools.product(_frontiers(), _pulls()):
+    for frontier, pull in itertools.product(_frontiers(), PULLS):
         if not (fits("frontier", frontier) and fits("pull", pull)) or _is_idle(frontier, pull):
             continue
         if _legal(kind, frontier=frontier, pull=pull) is None:
             continue
         # A status array has no balancer.
-        balances = [None] if isinstance(frontier, StatusArray) else _balancers()
-        for balance in balances:
-            if (balance and not fits("balance", balance)) or (
-                balance is None and "balance" in fixed
-            ):
-                continue
+        balances = [None] if isinstance(frontier, StatusArray) else BALANCES
+        for balance in filter(partial(fits, "balance"), balances):
             if _legal(kind, frontier=frontier, pull=pull, balance=balance) is None:
                 continue
-            for schedule in _schedules():
-                found = fits("schedule", schedule) and _legal(
-                    kind, frontier=frontier, pull=pull, balance=balance, schedule=schedule
-                )
-                if found:
+            for schedule in filter(partial(fits, "schedule"), SCHEDULES):
+                chosen = {"frontier": frontier, "pull": pull, "balance": balance}
+                if found := _legal(kind, **chosen, schedule=schedule):
                     yield found
 
 
-def _legal(kind: type[Config], **strategies: Any) -> Config | None:
+def _legal(kind: type[Kind], **parameters: Any) -> Kind | None:
     try:
-        return kind(**strategies)
+        return kind(**parameters)
     except InvalidArgumentError:
         return None
 
@@ -116,36 +122,8 @@ def _is_idle(frontier: Frontier, pull: Pull) -> bool:
 
 
 def _frontiers() -> Iterator[Frontier]:
-    for kind in QUEUES:
-        has = {name: values for name, values in OF_QUEUES.items() if name in kind.parameters()}
-        yield from _each(kind, has)
-    yield from _each(StatusArray, OF_STATUS)
-
-
-def _each(kind: type[Frontier], values: Mapping[str, tuple[Any, ...]]) -> Iterator[Frontier]:
-    for chosen in itertools.product(*values.values()):
-        try:
-            yield kind(**dict(zip(values, chosen, strict=True)))
-        except InvalidArgumentError:
-            continue
-
-
-def _pulls() -> Iterator[Pull]:
-    yield Never()
-    for beta in (0, 2):
-        yield ByEdges(beta=beta)
-        yield ByHubs(beta=beta)
-
-
-def _balancers() -> Iterator[Balancer]:
-    for kind in FAMILY:
-        if kind is Cws:
-            yield from (Cws(group_scan="ordered"), Cws(group_scan="unordered"))
-        else:
-            yield kind()
-
-
-def _schedules() -> Iterator[Schedule]:
-    for kind in (Persistent, Stepped):
-        for chosen in itertools.product(*OF_SCHEDULES.values()):
-            yield kind(**dict(zip(OF_SCHEDULES, chosen, strict=True)))
+    for kind, values in FRONTIERS.items():
+        has = {name: values[name] for name in values if name in kind.parameters()}
+        for chosen in itertools.product(*has.values()):
+            if found := _legal(kind, **dict(zip(has, chosen, strict=True))):
+                yield found

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
-from clgraph.engine.strategies.parameters import (
-    parameter,
-)
+from clgraph.engine.strategies.parameters import parameter
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -189,6 +187,11 @@ class Strategy:
             now = None if now is None else known[head].check(head, now)
             changes[head] = known[head].opened(head, now, inner).with_values(inner)
         return replace(self, **changes)
+
+    def with_usual(self) -> Self:
+        """Give the same with what is open as it usually is, where that is up to nothing else."""
+        left = [each for each in fields(self) if getattr(self, each.name) is None]
+        return replace(self, **{each.name: each.metadata["usual"] for each in left})
 
     def filled(self, wanted: Strategy) -> Self:
         """Give the same with what is open taken from another, as far as that has such parameters.

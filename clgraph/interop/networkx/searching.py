@@ -119,7 +119,7 @@ class Searches:
         return nearest
 
     def totals(self, sources: NDArray[np.int64], *, back: bool = False) -> Any:
-        """Figures of searches in hops, see `clgraph.algorithms.multi_search.totals.Totals`."""
+        """Figures of searches in hops, see `clgraph.algorithms.multi_search.result.Totals`."""
         return self.searcher(back=back).totals(sources)
 
     def weighted_searcher(self, attribute: Hashable, *, back: bool = False) -> WeightedSearcher:

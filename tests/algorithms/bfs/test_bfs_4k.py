@@ -96,7 +96,10 @@ def test_every_width_and_switch(k1, k4, intel):
         pytest.param({"hash_size": 1}, marks=pytest.mark.slow),
         pytest.param({"duplicates": "keep"}, marks=pytest.mark.slow),
         pytest.param({"induced_by": "width", "induced": 8}, marks=pytest.mark.slow),
-        pytest.param({"scan": "shuffle", "induced": 0, "extended": False}, marks=pytest.mark.slow),
+        pytest.param(
+            {"scan": "shuffle", "induced": 0, "balance": "dyn_vwarp", "extended": False},
+            marks=pytest.mark.slow,
+        ),
         pytest.param({"synchronisation": "stepped", "group_size": 64}, marks=pytest.mark.slow),
         pytest.param({"update": "registers", "register_queue": 12}, marks=pytest.mark.slow),
     ],

@@ -183,3 +183,15 @@ def test_numbers_may_be_those_of_numpy():
     assert type(config.schedule.group_size) is int
     with pytest.raises(cg.InvalidArgumentError, match="is not an integer"):
         bfs_config(group_size=np.float64(64))
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [cg.frontier.Registers(), cg.balance.DynVwarp(), cg.balance.Cws(), cg.pull.ByEdges()],
+)
+def test_what_is_usual_is_legal_and_leaves_alone_what_is_said(strategy):
+    usual = strategy.with_usual()
+    decided = {name for name, value in usual.given().items() if value is not None}
+    assert decided  # as the declarations have it, checked as if a user had written it down
+    said = strategy.with_values({name: getattr(usual, name) for name in decided})
+    assert said.with_usual() == said == usual

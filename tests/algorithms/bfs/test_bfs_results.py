@@ -131,7 +131,7 @@ def test_a_failed_run_leaves_a_plan_that_works(monkeypatch, allocations, device)
         def interrupted(*_args, **_hooks):
             raise KeyboardInterrupt
 
-        patch.setattr(plan._stages, "run", interrupted)
+        patch.setattr(plan._stages, "finish", interrupted)
         with pytest.raises(KeyboardInterrupt):
             plan.run(0)
     check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))

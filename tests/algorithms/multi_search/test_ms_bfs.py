@@ -11,6 +11,7 @@ import clgraph as cg
 from clgraph.algorithms.multi_search import totals as multi_search_totals
 from clgraph.algorithms.multi_search.ms_bfs import BitParallel
 from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.device import DeviceTraits
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)
 
@@ -53,7 +54,7 @@ def test_several_simd_groups_in_a_group(intel, monkeypatch):
     monkeypatch.setattr(
         "clgraph.algorithms.multi_search.ms_bfs_config.GROUP_SIZE", 4 * intel.traits.lanes
     )
-    monkeypatch.setattr("clgraph.algorithms.multi_search.ms_bfs_config.SMALL_GROUPS_ON_CPUS", False)
+    monkeypatch.setattr(DeviceTraits, "usual_group", DeviceTraits.group_of)
     check(MIXED, np.arange(0, MIXED.n, 9), intel)
     check(SHAPES["hub"], np.array([0, 5001]), intel)
 
@@ -63,7 +64,7 @@ def test_sums_per_source_and_per_target(graph, device):
     sources = np.random.default_rng(1).integers(0, graph.n, 150)
     hops = np.array([expected_distances(graph, int(source)) for source in sources])
     for output, axis in (("sources", 1), ("targets", 0)):
-        sums = BitParallel(graph, device, output, sources.size).sums(sources)
+        sums = BitParallel(graph, device, output, sources.size).totals(sources)
         np.testing.assert_array_equal(sums.reached, (hops >= 0).sum(axis))
         np.testing.assert_array_equal(sums.total, np.maximum(hops, 0).sum(axis))
         np.testing.assert_array_equal(sums.farthest, np.maximum(hops, 0).max(axis))

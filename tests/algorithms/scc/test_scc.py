@@ -34,7 +34,7 @@ from clgraph.algorithms.scc import signatures
 from clgraph.algorithms.scc import stages as scc_stages
 from clgraph.device.hardware.measured import Constant
 from clgraph.engine.choose import resolve
-from clgraph.engine.driver import FLAG_STEPPED
+from clgraph.engine.launcher import FLAG_STEPPED
 
 on_both = pytest.mark.runtimes("pocl", "intel")
 REAL = {**dict(shared_graphs()), **dict(bundled_graphs())}
@@ -353,11 +353,13 @@ def test_what_is_given_up_anywhere_begins_anew(preset, stages, intel):
     plan = cg.SCC(graph, config=config, device=intel)
     driver = (plan._signatures or plan._steps)._stages
 
-    def given_up(args, *_):
+    def given_up(given, beside=None):
+        args, driver._is_initial = [*driver.table.bind(given), *driver._own], False
         for launch in range(stages):
             driver._launch(args, launch, np.uint32(FLAG_STEPPED))
+        return args, None, driver._mirror.ask(beside), None
 
-    driver._persistent = given_up
+    driver.start, driver._persistent = given_up, lambda *_: False
     result = plan.run()
     check_components(graph, result)
     assert result.stats.mode == "stepped"

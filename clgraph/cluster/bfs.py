@@ -193,7 +193,7 @@ class BFS(StaysHere):
             comm.check_alike({"source": source, "max_depth": limit, "gather": gather})
             before = self._last() if self._last else None
             if before is not None:
-                before.detach()
+                before.make_way()
             if self._broken_off:
                 # What an interrupted search has under way must not meet this one's.
                 comm.settle()
@@ -202,8 +202,9 @@ class BFS(StaysHere):
             self._broken_off = False
             levels, launches, _ = found[0]
             spent = max(seconds for _, _, seconds in found)
+            parts = [part.of_last() for part in self.parts]
             findings = DividedFindings(
-                self.facts.n, self.parts, tree=self.with_predecessors, names=self._labels
+                self.facts.n, parts, tree=self.with_predecessors, names=self._labels
             )
             self._last = weakref.ref(findings)
             if verify:

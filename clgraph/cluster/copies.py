@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.sharing import MOST_SHARED
 from clgraph.cluster.parts.copies import CopyPart, SharedBFS
-from clgraph.cluster.ranks.comm import AllGather
+from clgraph.cluster.ranks.comm import AllGather, Step
 from clgraph.cluster.result import Level
+from clgraph.engine.driver import GAVE_UP
+from clgraph.engine.findings import Later
 from clgraph.engine.outcome import Outcome
+from clgraph.engine.state import STATUS_PAUSED
+from clgraph.engine.strategies.schedule import Persistent
 from clgraph.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from numpy.typing import NDArray
-
-    from clgraph.cluster.parts.copies import Gathered
+    from clgraph.cluster.parts.copies import Found, Gathered
     from clgraph.cluster.parts.numbering import Numbering
     from clgraph.cluster.parts.share import Share
     from clgraph.cluster.result import Levels
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CopyExchange", "check_alike"]
 
-DIRECTIONS = ("end", "push", "push", "pull", "push")
-TOGETHER = AllGather.of(0)  # nobody goes on before all have come so far
+DIRECTIONS = ("end", "push", "push", "pull", "push", "push")
+TOGETHER = Step()
 SHARED = 1 << 8
 
 
@@ -60,7 +63,7 @@ class CopyExchange:
         The whole.
     numbering : Numbering, optional
         Under which numbers devices have it.
-    found : Gathered
+    gathered : Gathered
         What all ranks of the plan find.
     share : Share
         Of which vertices this rank has results.
@@ -76,7 +79,7 @@ class CopyExchange:
     part : CopyPart
         What is on the device.
     stepped : bool
-        Whether the last search waited for another device in vain, and so ran alone.
+        Whether in the last search a device was waited for in vain, so that each ran alone.
     """
 
     NAME = "bits"
@@ -85,7 +88,7 @@ class CopyExchange:
         self,
         graph: Graph,
         numbering: Numbering | None,
-        found: Gathered,
+        gathered: Gathered,
         share: Share,
         device: Device,
         wanted: Any,
@@ -95,10 +98,12 @@ class CopyExchange:
         begins = [*(owned.first for owned in share.partition.shares), graph.n]
         if numbering:
             begins, graph = numbering.begins, numbering.place(device)
+        # How long groups keep their frontiers is a matter of time, and decides when levels pull.
+        wanted = wanted.filled(BFSConfig(schedule=Persistent(group_resident=False)))
         self._ranks = share.partition.ranks
         plan = SharedBFS(begins, share.rank, graph, predecessors, wanted, device)
-        found.plans.append(plan)
-        self.part, self._found = CopyPart(share, plan, found), found
+        gathered.plans.append(plan)
+        self.part, self._gathered = CopyPart(share, plan, gathered), gathered
         self.stepped = False
 
     def prepare(self) -> Generator[Any, Any, None]:
@@ -108,56 +113,65 @@ class CopyExchange:
 
     def search(self, source: int, limit: int) -> Generator[Any, Any, Levels]:
         """Search as far as distance `limit`."""
-        plan, driver, found = self.part.plan, self.part.plan.driver, self._found
-        number, self.stepped = found.begin(source), False
-        begun = time.perf_counter()
+        plan, driver, gathered = self.part.plan, self.part.plan.driver, self._gathered
+        number, self.stepped = gathered.begin(plan, source), False
         if number is None:
-            return [Level(1)], 0, time.perf_counter() - begun
-        stamp = found.stamp
+            return [Level(1)], 0, 0.0
+        stamp, found, rank = gathered.stamp, gathered.last, self.part.rank
         try:
-            args = plan.prepare(number, limit, stamp % 2**32)
-            # Kernels wait for each other: each is launched right behind the one before.
+            args = plan.prepare(number, limit, stamp)
+            ending, launches = STATUS_PAUSED, 0
+            begun = time.perf_counter()
+            while True:
+                # Kernels wait for each other: each is launched right behind the one before.
+                yield TOGETHER
+                if ending == STATUS_PAUSED:
+                    plan.launch(args, launches)
+                    launches += 1
+                gathered.stamp = stamp + MOST_SHARED  # whatever comes, no later search has these
+                yield TOGETHER
+                asked = plan.ask()
+                yield TOGETHER  # all are asked before any is waited for
+                ending = driver.ended(asked)
+                found.endings[rank] = ending
+                yield TOGETHER
+                endings = set(found.endings.values())
+                if GAVE_UP in endings or STATUS_PAUSED not in endings:
+                    break
+            self.stepped, outcome = GAVE_UP in endings, Outcome()
+            if self.stepped:
+                if ending == GAVE_UP:
+                    driver.give_up()
+                driver.again_stepped(args, outcome)
+                launches += outcome.launches
+            else:
+                driver.done(outcome, launches)
+            found.launches += launches
             yield TOGETHER
-            found.stamp = stamp + MOST_SHARED  # whatever comes now, no later search has these
-            plan.launch(args)
-            yield TOGETHER
-            started = plan.ask(args)
-            yield TOGETHER  # all are asked before any is waited for
-            outcome = Outcome()
-            driver.finish(started, outcome)
-            self.stepped = outcome.mode == "stepped"
-            launched = yield AllGather.of(outcome.launches)
         except BaseException:
             plan.device.queue.finish()  # its waits are bounded; it reads the mailboxes of others
             raise
         seconds = time.perf_counter() - begun
-        levels: list[Level] = []
-        if plan is found.plans[0]:  # all have noted the same
-            levels = self._levels(plan.noted(outcome.depth), outcome.depth, seconds)
-        if outcome.depth >= plan.noted_levels:
-            yield from self._counted(levels, outcome.depth)
-        elif levels and launched.sum() == self._ranks and not any(one.rounds for one in levels):
-            # No number was used. Those of mailboxes and of searches are compared modulo 2**32: what
-            # mailboxes hold must not fall back behind by half of that.
-            found.stamp = stamp
-        return levels, int(launched.sum()), seconds
+        found.depth = outcome.depth
+        levels = Later(lambda: cast("Any", self._levels(found, seconds)))
+        return levels, found.launches, seconds
 
-    def _levels(self, raw: NDArray[np.uint32], depth: int, seconds: float) -> list[Level]:
-        """Give levels by what was noted: vertices, how it goes on, nanoseconds."""
+    def _levels(self, found: Found, seconds: float) -> list[Level]:
+        """Give levels by what the first device noted: vertices, how it goes on, nanoseconds."""
+        raw = found.noted()
         spent = np.append(np.diff(raw[:, 3]), 0) / 1e3  # modulo 2**32, as the clock is
         if not spent.any():  # the device has no clock
             spent = np.full(spent.size, 1e6 * seconds / spent.size)
         levels = []
-        for (vertices, _, mode, _), us in zip(raw[: depth + 1].tolist(), spent, strict=False):
+        rows = raw[: found.depth + 1].tolist()
+        for (vertices, _, mode, _), us in zip(rows, spent, strict=False):
             level = Level(vertices, DIRECTIONS[mode % SHARED], float(us))
             if mode >= SHARED:
                 level.sent_bytes = (self._ranks - 1) * self.part.plan.sharing.level_bytes
                 level.rounds = 1
             levels.append(level)
+        if found.depth >= len(rows):  # there was no room to note all
+            distances = found.array("distances")
+            counts = np.bincount(distances[distances >= 0], minlength=found.depth + 1)
+            levels += [Level(int(count), "push") for count in counts[len(rows) :]]
         return levels
-
-    def _counted(self, levels: list[Level], depth: int) -> Generator[Any, Any, None]:
-        """Add the levels that there was no room to note, by distances."""
-        own = self.part.distances.read()
-        rows = yield AllGather(lambda: np.bincount(own[own >= 0], minlength=depth + 1))
-        levels += [Level(int(count), "push") for count in rows.sum(axis=0)[len(levels) :]]

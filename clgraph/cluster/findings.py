@@ -67,6 +67,11 @@ class DividedFindings:
         self.__dict__.update(state)
         self._reading = threading.RLock()
 
+    def make_way(self) -> None:
+        """Read what the next search of the plan will write over."""
+        if not all(part.LASTS for part in self._parts):
+            self.detach()
+
     def detach(self) -> None:
         """Read everything, so that the devices' memory is free for the next search."""
         with self._reading:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from clgraph.cluster.findings import DividedFindings
+from clgraph.engine.findings import Later
 from clgraph.engine.launch_stats import Shown
 from clgraph.engine.stats import LEVEL_RECORD
 
@@ -50,7 +51,7 @@ class Level:
 
 
 # Levels, launches of all ranks, and seconds from the first launch to the last look.
-Levels = tuple[list[Level], int, float]
+Levels = tuple["Sequence[Level] | Later", int, float]
 
 
 @dataclass(eq=False, repr=False)
@@ -64,8 +65,6 @@ class DividedStats(Shown):
         devices exchange passes the host, so its time is part of it.
     total_ms : float
         Host wall clock of ``run``.
-    levels, reached : int
-        Frontiers that were found, the source's own among them, and vertices in them.
     launches : int
         Kernel launches on all devices.
     mode : str
@@ -83,7 +82,7 @@ class DividedStats(Shown):
     mode: ClassVar[str] = "stepped"
 
     _findings: DividedFindings
-    _levels: Sequence[Level]
+    _noted: Sequence[Level] | Later
     _configs: Sequence[Resolved]
     exchange: str
     devices: Sequence[str]
@@ -95,10 +94,24 @@ class DividedStats(Shown):
     energy: Any = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        """Count what was found."""
+        """Keep the names of the devices."""
         self.devices = tuple(self.devices)
-        self.levels = sum(1 for level in self._levels if level.frontier)
-        self.reached = sum(level.frontier for level in self._levels)
+
+    @property
+    def _levels(self) -> Sequence[Level]:
+        """What is noted of each level, which may have to be read for that."""
+        noted = self._noted
+        return cast("Sequence[Level]", noted.values) if isinstance(noted, Later) else noted
+
+    @cached_property
+    def levels(self) -> int:
+        """Frontiers that were found, the source's own among them."""
+        return sum(1 for level in self._levels if level.frontier)
+
+    @cached_property
+    def reached(self) -> int:
+        """Vertices in them."""
+        return sum(level.frontier for level in self._levels)
 
     @property
     def config(self) -> Resolved:
@@ -157,10 +170,6 @@ class DividedResult:
     ----------
     source : int
         Where the search began.
-    depth : int
-        Largest distance that is reached.
-    reached : int
-        Vertices with a distance, the source among them.
     stats : DividedStats
         Times, counts, bytes between devices and the configuration that ran.
     """
@@ -168,9 +177,17 @@ class DividedResult:
     def __init__(self, findings: DividedFindings, stats: DividedStats, source: int) -> None:
         self._found = findings
         self.source = source
-        self.depth = stats.levels - 1
-        self.reached = stats.reached
         self.stats = stats
+
+    @property
+    def depth(self) -> int:
+        """Largest distance that is reached."""
+        return self.stats.levels - 1
+
+    @property
+    def reached(self) -> int:
+        """Vertices with a distance, the source among them."""
+        return self.stats.reached
 
     def __repr__(self) -> str:
         """Report source, depth and number of reached vertices."""

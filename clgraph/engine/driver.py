@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     # Arguments, the first launch's event, what was asked for behind it, and who learns from it.
     Started: TypeAlias = tuple[list[Argument], Any, Any, Cores | None]
 
-__all__ = ["Driver"]
+__all__ = ["GAVE_UP", "Driver"]
 
 log = logging.getLogger("clgraph")
 
+GAVE_UP = -1  # how a launch ended in which somebody waited in vain
 STEPS_AHEAD = 16  # stages enqueued between two looks at the state; an idle stage costs a launch
 
 
@@ -160,8 +161,9 @@ class Driver(Launcher):
     def prepare(self, given: Mapping[str, Argument]) -> list[Argument]:
         """Have ready what `start` would launch, so that `launch` takes little time.
 
-        What `start` does is done in three calls where kernels of several devices wait for each
-        other: all are prepared, then launched, then asked.
+        What `run` does is done in several calls where kernels of several devices wait for each
+        other: all are prepared, then launched, then asked, then waited for (`ended`), and all go on
+        alike: with another launch, or to the end by `done` or `again_stepped`.
 
         Parameters
         ----------
@@ -171,7 +173,7 @@ class Driver(Launcher):
         Returns
         -------
         list
-            All arguments, for `launch` and `ask`.
+            All arguments, for `launch` and `again_stepped`.
         """
         if not self._is_initial:
             self._state.write(initial_state())
@@ -181,14 +183,39 @@ class Driver(Launcher):
         self._kernel.hand_over(args, self.table.changing, self.table.stamp)
         return args
 
-    def launch(self, args: list[Argument]) -> None:
-        """Launch what was prepared, with no event: the call takes half as long."""
-        table, (items, size) = self.table, self._sizes
-        self._kernel.launch_bound(items, size, args, table.changing, table.stamp, seen=False)
+    def launch(self, args: list[Argument], launch: int) -> None:
+        """Launch what was prepared, or has paused, with no event: the call takes half as long."""
+        self._launch(args, launch, self._persistent_flags, seen=False)
 
-    def ask(self, args: list[Argument]) -> Started:
-        """Have what was launched tell how it ended; `finish` waits, for what this gives."""
-        return args, None, self._mirror.ask(), None
+    def ask(self) -> Any:
+        """Have what was launched tell how it ended; `ended` waits, for what this gives."""
+        return self._mirror.ask()
+
+    def ended(self, asked: Any) -> int:
+        """Wait for what was launched and asked for; tell how it ended, see `_ending`."""
+        self._mirror.came(asked)
+        return self._ending()
+
+    def done(self, outcome: Outcome, launches: int) -> None:
+        """Note how a run went that is done after so many launches.
+
+        Raises
+        ------
+        QueueOverflowError
+            If a queue overflowed.
+        """
+        self._done(outcome, (None, None), launches)
+        self._check_queues()
+
+    def again_stepped(self, args: list[Argument], outcome: Outcome) -> None:
+        """Run from the beginning, in stepped mode, what was prepared and has ended in any way.
+
+        Raises
+        ------
+        As `finish` does.
+        """
+        self._stepped(args, outcome, (), None, None)
+        self._check_queues()
 
     def finish(
         self,
@@ -235,22 +262,15 @@ class Driver(Launcher):
             self._stepped(args, outcome, order, between, beside)
         elif not self._persistent(args, first, asked, outcome, between, beside):
             cores = None
-            self._give_up()
+            self.give_up()
             if restart is not None:
                 restart()
             self._stepped(args, outcome, order, between, beside)
-        if self._words[OVERFLOWED]:
-            self._is_initial = False
-            raise QueueOverflowError(
-                f"{self._kernel.name} found more than its queues of "
-                f"{self._queue_percent} percent can hold; choose a larger "
-                "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
-                "vertex is queued once and 100 percent suffice."
-            )
+        self._check_queues()
         if cores:
             cores.saw(outcome)
 
-    def _give_up(self) -> None:
+    def give_up(self) -> None:
         """Say that a persistent launch gave up."""
         log.warning(
             "%s on %s: a work-group waited in vain for another of %d (%d are resident at once);"
@@ -274,26 +294,45 @@ class Driver(Launcher):
         beside: Mirror | None,
     ) -> bool:
         """Wait for the first launch, and launch again until the search is done; or it gives up."""
-        words, launches, last = self._words, 1, first
+        launches, last = 1, first
         self._mirror.came(asked)
-        while not words[ABORTED]:
-            status = words[STATUS]
-            if status == STATUS_DONE:
-                groups = self._sizes[0] // self._sizes[1]
-                outcome.ended("persistent", (first, last), launches, groups, words, self._counted)
-                self._is_initial = self._is_left_initial
+        while (ending := self._ending()) != GAVE_UP:
+            if ending == STATUS_DONE:
+                self._done(outcome, (first, last), launches)
                 return True
-            if status != STATUS_PAUSED:
-                raise KernelTimeoutError(
-                    f"{self._kernel.name} on {self._device.name} ended without a result "
-                    f"(status {status}); please report this with the output of `clgraph doctor`."
-                )
             if between:
                 between()
             last = self._launch(args, launches, self._persistent_flags)
             launches += 1
             self._mirror.refresh(beside)
         return False
+
+    def _ending(self) -> int:
+        """Tell how the last persistent launch ended: STATUS_DONE, STATUS_PAUSED or GAVE_UP."""
+        if self._words[ABORTED]:
+            return GAVE_UP
+        status = self._words[STATUS]
+        if status not in {STATUS_DONE, STATUS_PAUSED}:
+            raise KernelTimeoutError(
+                f"{self._kernel.name} on {self._device.name} ended without a result "
+                f"(status {status}); please report this with the output of `clgraph doctor`."
+            )
+        return status
+
+    def _done(self, outcome: Outcome, events: tuple[Any, Any], launches: int) -> None:
+        groups = self._sizes[0] // self._sizes[1]
+        outcome.ended("persistent", events, launches, groups, self._words, self._counted)
+        self._is_initial = self._is_left_initial
+
+    def _check_queues(self) -> None:
+        if self._words[OVERFLOWED]:
+            self._is_initial = False
+            raise QueueOverflowError(
+                f"{self._kernel.name} found more than its queues of "
+                f"{self._queue_percent} percent can hold; choose a larger "
+                "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
+                "vertex is queued once and 100 percent suffice."
+            )
 
     def _stepped(
         self,

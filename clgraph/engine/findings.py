@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -56,6 +56,13 @@ class Later:
         return self._values
 
 
+class Owner(Protocol):
+    """Who needs what a search wrote, until everything has been read."""
+
+    def detach(self) -> None:
+        """Read everything and let go of the buffers."""
+
+
 class SearchBuffers:
     """What one search writes: its result stays here until it is read or forgotten.
 
@@ -92,13 +99,13 @@ class SearchBuffers:
         self.distances = memory.allocate("distances", n, dtype)
         self.predecessors = memory.allocate("predecessors", n, np.int32) if predecessors else None
         self.levels = memory.allocate("levels", 4 * level_capacity, np.uint32)
-        self.owner: weakref.ref[Findings] | None = None
+        self.owner: weakref.ref[Owner] | None = None
         self.reading = threading.RLock()
         self.arguments = {"distances": self.distances, "levels": self.levels}
         if self.predecessors is not None:
             self.arguments["predecessors"] = self.predecessors
 
-    def living(self) -> Findings | None:
+    def living(self) -> Owner | None:
         """Whose result is here."""
         return self.owner() if self.owner is not None else None
 

@@ -123,11 +123,18 @@ class Launcher:
         self._own = (*self._own[:2], self._persistent_flags, *self._own[3:])
 
     def _launch(
-        self, args: list[Argument], launch: int, flags: np.uint32, kernel: Kernel | None = None
+        self,
+        args: list[Argument],
+        launch: int,
+        flags: np.uint32,
+        kernel: Kernel | None = None,
+        *,
+        seen: bool = True,
     ) -> Any:
         """Launch a kernel with the table's arguments and `_own`, but for its number and flags."""
         number = self._number
         args[number] = np.uint32(launch) if launch else self._first
         args[number + 1] = flags
         table, (items, size) = self.table, self._sizes
-        return (kernel or self._kernel).launch_bound(items, size, args, table.changing, table.stamp)
+        launch_bound = (kernel or self._kernel).launch_bound
+        return launch_bound(items, size, args, table.changing, table.stamp, seen=seen)

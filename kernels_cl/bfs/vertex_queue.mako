@@ -68,7 +68,7 @@ ${sharing.setup()}
         __global word_t *const to_visited = other_visited;
         % endif
         uint found_count = 0;
-        <%pull:each_unvisited words="${'part_words' if copies else 'words'}" lists="${'now.inverts' if lists_pulled else None}">
+        <%pull:each_unvisited words="${'part_words' if copies else 'words'}" lists="${'now.inverts' if lists_pulled else None}" rounds="${sharing.rounds() if copies else None}">
         <%def name="accept(u)">((${"the_visited" if copies else "from_visited"}[${u} >> WORD_SHIFT] >> (${u} & WORD_MASK)) & 1)</%def>
         <%def name="stored(w)">${sharing.put(w) if copies else ""}</%def>
         <%def name="found(v, u)">

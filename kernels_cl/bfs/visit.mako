@@ -9,7 +9,6 @@
 <%namespace name="duplicates" file="/visited/duplicates.mako"/>
 <%namespace name="bins" file="/balance/bins.mako"/>
 <%namespace name="visited" file="/visited/visited.mako"/>
-<%namespace name="sharing" file="/bfs/copies/levels.mako"/>
 
 ## Where no two lanes claim v, or whichever does is right: its distance is that of the level, and u its
 ## parent.
@@ -24,15 +23,12 @@ predecessors[${v}] = (int)${u};
 % endif
 </%def>
 
-## Whether the edge to v<k> is one that this device looks at.
-<%def name="wanted(k)" buffered="True">active${k}${" && " + sharing.own(f"v{k}") if context.get("copies") else ""}</%def>
-
 ## Visit `count` edges per lane, phase by phase so that the accesses of one phase overlap.
 <%def name="visit_edges(count, level, keep, hub_slot, look=None, bare=None)">
     % for k in range(count):
     offset_t row${k} = 0;
     uint degree${k} = 0;
-    ${visited.look(f"may_claim{k}", f"v{k}", wanted(k), "distances", "UNREACHED", look)}
+    ${visited.look(f"may_claim{k}", f"v{k}", f"active{k}", "distances", "UNREACHED", look)}
     % endfor
     % if config.entry != "vertex":
     % for k in range(count):

@@ -16,7 +16,9 @@
 ## Shape         a SIMD group takes up to LANES words of the bitmap, numbers the unvisited vertices in
 ##               them by a scan of their counts and gives each lane one of those: lanes stay busy
 ##               however few are left. A vertex is probed by its lane first; a longer row is
-##               finished by all lanes together. On one lane it is a loop over the clear bits of a word.
+##               finished by all lanes together. Where `rounds`, an expression, is given, each SIMD group takes fewer
+##               words more than half as many times: one time more than others costs the less.
+##               On one lane it is a loop over the clear bits of a word.
 
 ## Words that a SIMD group takes at least; and those ahead that a loop asks for.
 <%!
@@ -42,7 +44,7 @@ __local word_t pulled[${config.group_size}];
 % endif
 </%def>
 
-<%def name="each_unvisited(words, lists=None)">
+<%def name="each_unvisited(words, lists=None, rounds=None)">
 % if lanes.module.one_lane(context):
 <%tiles:each_tile count="${words}" size="${config.pull_tile}">
     for (uint w = tile_begin; w < tile_end; ++w) {
@@ -54,7 +56,14 @@ __local word_t pulled[${config.group_size}];
 // A SIMD group takes as few words as leave none of the others without any: of vertices that find no
 // one, each in-neighbour is a wait that only other SIMD groups fill.
 uint words_together = ${config.lanes}u;
-while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)) words_together /= 2u;
+while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP_LANES * now.members * (words_together / 2u)${f" * {rounds}" if rounds else ""}) words_together /= 2u;
+% if rounds:
+if (${rounds} > 1u) {
+    // As many turns, but all of one length.
+    const uint in_turn = GROUP_LANES * now.members, turns = (${words} + in_turn * words_together - 1u) / (in_turn * words_together);
+    words_together = max((${words} + in_turn * turns - 1u) / (in_turn * turns), 1u);
+}
+% endif
 <%tiles:each_tile count="${words}" size="words_together">
     const uint w = tile_begin + lane_id();
     const word_t before = w < tile_end ? from_visited[w] : 0;

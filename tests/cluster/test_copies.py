@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from runtimes import run_under_pocl_threads
+from copies import run
 
 import clgraph as cg
 from clgraph.algorithms.bfs.sharing import SHARED_BITS, Sharing
@@ -17,33 +17,6 @@ from clgraph.cluster.parts.partition import RANGE_GRAIN
 from clgraph.cluster.ranks.together import check_mailboxes
 from clgraph.errors import InvalidArgumentError
 
-COMMON = """
-    import sys
-    import numpy as np
-    import clgraph as cg
-    from clgraph.algorithms.bfs import sharing
-
-    sys.path.insert(0, "tests")
-    from graphs import SHAPES
-    from searches import check_search
-
-    sharing.SHARE_FROM = 0
-
-
-    def copies(graph, parts, spec="pocl", **options):
-        config = cg.BFSConfig(
-            frontier=cg.frontier.VertexQueue(visited="bitmap"),
-            pull=cg.pull.ByEdges(looks=1, likely=1),
-            schedule=cg.schedule.Persistent(groups=1),
-        )
-        devices = [cg.device(spec)] * parts
-        options = {"config": config, "transfers": "mailboxes"} | options
-        return cg.DividedBFS(graph, devices, partition="copies", **options)
-
-
-    def stepped(plan):
-        return [exchange.stepped for exchange in plan._exchanges]
-"""
 SEARCHES = """
     parts, spec = {parts}, {spec!r}
     core = cg.generate.kron(9, seed=2)
@@ -160,15 +133,36 @@ NUMBERS = """
     graph = cg.from_edges(np.append(src, core.n), np.append(dst, core.n + 1), symmetrize=True)
     sharing.SHARE_FROM = 4
     plan = copies(graph, 2)
-    numbers = set()
-    for source in (core.n, core.n + 1, int(np.argmax(graph.degrees)), core.n, core.n):
-        result = plan.run(source)
-        check_search(graph, source, result)
-        shared = result.stats.per_level["rounds"].any()
-        assert shared == (source < core.n)
-        numbers.add((int(plan._exchanges[0]._found.stamp), bool(shared)))
-    # As many as there were searches that shared, and not as many as there were searches.
-    assert len({number for number, _ in numbers}) == 2, numbers
+    # What another search left in the mailboxes would end this one wrong, or have it give up.
+    *_, small, large = np.argsort(graph.degrees, kind="stable").tolist()
+    for stamp in (1, (1 << 31) + (1 << 20), (1 << 32) - 2):
+        plan._exchanges[0]._gathered.stamp = stamp
+        for source in (large, core.n, small):
+            result = plan.run(source)
+            check_search(graph, source, result)
+            assert result.stats.per_level["rounds"].any() == (source != core.n)
+            assert stepped(plan) == [False, False]
+"""
+TURNS = """
+    import re
+
+    plan = copies(cg.generate.kron(8, seed=2), 2, "intel", config=None)
+    source = plan.parts[0].kernels[0].program.source
+    (begin, loop), = re.findall(
+        r"uint words_together = (\\d+)u;\\s+while \\((.*)\\) words_together /= 2u;", source)
+    loop = re.sub(r"(\\d)u\\b", r"\\1", loop.replace("&&", "and").replace("now.", ""))
+    loop = re.sub(r"\\(share \\? (\\d+) : 1\\)", r"(\\1 if share else 1)", loop).replace("/", "//")
+    # Half of kron24, by 132 groups of 32 SIMD groups: how much more than others some have to do.
+    given = {"part_words": 138_590, "GROUP_LANES": 32, "members": 132}
+
+    def most_to_mean(share):
+        together = int(begin)
+        while eval(loop, given | {"share": share, "words_together": together}):
+            together //= 2
+        turns = given["part_words"] / together / (32 * 132)
+        return np.ceil(turns) / turns
+
+    assert most_to_mean(1) < 1.25 < most_to_mean(0), (most_to_mean(1), most_to_mean(0))
 """
 REFUSED = """
     graph = cg.generate.kron(8, seed=2)
@@ -186,10 +180,6 @@ REFUSED = """
     empty = cg.from_edges([], [], n=0)
     assert copies(empty, 2, config=None).partition.name != "copies"
 """
-
-
-def run(text):
-    run_under_pocl_threads(COMMON + text)
 
 
 @pytest.mark.parametrize(
@@ -225,9 +215,14 @@ def test_kernels_are_launched_one_right_behind_the_other():
     run(CLOSE)
 
 
-def test_numbers_are_used_up_by_levels_that_are_shared():
-    """And not by searches of none, of which half of all numbers would soon have gone by."""
+def test_numbers_of_levels_begin_anew():
+    """Also where half of all have gone by since a mailbox was used, and where they are used up."""
     run(NUMBERS)
+
+
+def test_words_of_a_shared_level_are_dealt_evenly():
+    """Whoever has one turn more than others holds up all devices."""
+    run(TURNS)
 
 
 def test_what_cannot_be_shared_is_refused():

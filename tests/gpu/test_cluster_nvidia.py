@@ -138,11 +138,9 @@ def test_numbers_of_levels_are_used_up(devices):
     assert not any(exchange.host_runs for exchange in plan._exchanges)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-def test_copies_share_wide_levels(name, devices, monkeypatch):
-    """Two cards, or halves of one, each with the whole graph."""
+def copies(graph, devices, monkeypatch):
+    """Have the whole graph on two cards, or twice on one for halves of it; and a plan for one."""
     monkeypatch.setattr(sharing, "SHARE_FROM", 0)
-    graph = GRAPHS[name]()
     one = cg.BFS(graph, device=devices[0])
     halves = len({device.cl.int_ptr for device in devices}) < 2
     config = cg.BFSConfig(schedule=cg.schedule.Persistent(groups=one.groups // 2))
@@ -154,13 +152,56 @@ def test_copies_share_wide_levels(name, devices, monkeypatch):
         partition="copies",
         transfers="mailboxes",
     )
+    return plan, one
+
+
+def check_copies(plan, one, source):
+    """Check a search by its result and frontiers; give the bytes sent, and whether all was alone.
+
+    All search alone where a card is so busy that one waits for the other in vain.
+    """
+    result = plan.run(source, verify=True)
+    check_search(plan.graph, source, result)
+    table, expected = result.stats.per_level, one.run(source).stats.per_level
+    np.testing.assert_array_equal(table["frontier"], expected["frontier"])
+    alone = {exchange.stepped for exchange in plan._exchanges}
+    assert len(alone) == 1
+    return int(table["sent_bytes"].sum()), alone.pop()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_copies_share_wide_levels(name, devices, monkeypatch):
+    """Two cards, or halves of one, each with the whole graph; also while others have the card."""
+    graph = GRAPHS[name]()
+    plan, one = copies(graph, devices, monkeypatch)
     sent = 0
     for source in (0, int(np.argmax(graph.degrees)), graph.n - 1):
         for _ in range(5):
-            result = plan.run(source, verify=True)
-            check_search(graph, source, result)
-            assert not any(exchange.stepped for exchange in plan._exchanges)
-            table, expected = result.stats.per_level, one.run(source).stats.per_level
-            np.testing.assert_array_equal(table["frontier"], expected["frontier"])
-            sent += int(table["sent_bytes"].sum())
+            sent_now, alone = check_copies(plan, one, source)
+            sent += sent_now + alone
     assert sent > 0 or name not in {"kron-18", "random"}
+
+
+@pytest.mark.gpu(alone=True)
+def test_copies_do_not_wait_in_vain(devices, monkeypatch):
+    graph = GRAPHS["kron-18"]()
+    plan, one = copies(graph, devices, monkeypatch)
+    for source in np.flatnonzero(graph.degrees)[:20].tolist():
+        sent, alone = check_copies(plan, one, source)
+        assert sent > 0
+        assert not alone
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("name", ["kron-18", "rmat-directed", "random"])
+def test_all_copies_search_alone_if_one_gives_up(name, rank, devices, monkeypatch):
+    """One that waits for no more than a few polls gives up at some meeting or other."""
+    graph = GRAPHS[name]()
+    plan, one = copies(graph, devices, monkeypatch)
+    tables, gave_up = [part.plan.driver.table for part in plan.parts], 0
+    for source in np.flatnonzero(graph.degrees)[:10].tolist():
+        for polls in (1, 3, 10, 30):
+            tables[1 - rank]["box_polls"] = np.uint32(1 << 14)
+            tables[rank]["box_polls"] = np.uint32(polls)
+            gave_up += check_copies(plan, one, source)[1]
+    assert gave_up

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clgraph.engine.table import Table
     from clgraph.graph import Graph
 
-__all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "Sharing"]
+__all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "STAMPS", "Sharing"]
 
 # An exchange over a bus takes as long as looking at about a million unvisited vertices, or pushed
 # edges, of one's own. From so many more than a share of all on a level is shared.
@@ -30,8 +30,8 @@ SHARE_FROM = 1 << 21
 # Polls of another's mailbox, each over the bus; on a processor a poll is a read of its cache.
 POLLS, CPU_POLLS = 1 << 20, 1 << 29
 
-# Levels of one search that may be shared; so many numbers go to each.
-MOST_SHARED = 1 << 12
+# Levels of one search that may be shared; so many numbers, modulo the other, go to each.
+MOST_SHARED, STAMPS = 1 << 12, 1 << 32
 
 LINE = 32  # words of 32 bits
 # One line says up to which level there is anything; then counts of two levels and words of two.
@@ -39,12 +39,15 @@ MAILBOX_WORDS = {
     "BOX_READY": 0,
     "BOX_VERTICES": LINE,
     "BOX_EDGES": LINE + 2,
+    "BOX_LEVEL": LINE + 4,
     "COUNTS_STRIDE": LINE,
     "BOX_FOUND": 3 * LINE,
 }
 # What stage words say of a level: whether it is shared. Distances leave a bit, hubs leave some.
 SHARED_BITS = {"hubs": 22, "level": 31, "share": 1}
-SHARED_STAGES = {"put": 6, "take": 7}
+# Of levels that push, and of all. The first has the number of a stage that makes a bitmap, of which
+# these have one.
+SHARED_STAGES = {"narrow": 5, "put": 6, "take": 7}
 # Kept beside the state by whoever decides: how many levels were shared, and what this one found.
 SHARED_WORDS = {
     "EXCHANGES": STATE_WORDS["HEARTBEAT"] + 4,
@@ -113,6 +116,13 @@ class Sharing:
         table.number("uint", "share_from", SHARE_FROM)
         table.given("uint", "first_stamp", "a number for each level that is shared, ever larger")
 
+    def begin(self, stamp: int) -> None:
+        """Have nothing in the mailbox that is of a search whose levels have numbers from here.
+
+        Numbers are compared modulo `STAMPS`, and half of all may have gone by since it was used.
+        """
+        self._mailbox[MAILBOX_WORDS["BOX_READY"]] = (stamp - 1) % STAMPS
+
     @staticmethod
     def _check(config: Resolved) -> None:
         """Refuse a configuration whose levels cannot be shared.
@@ -126,10 +136,12 @@ class Sharing:
         queued = frontier.name == "vertex" and frontier.visited == "bitmap" and frontier.exact
         persistent = config.synchronisation == "persistent" and config.kernels == "fused"
         simple = config.balance.scope != "grid" and not config.hub_bins
+        simple = simple and not config.group_resident  # which ends when time has it
         if not (queued and persistent and simple and isinstance(config.pull, ByEdges)):
             raise InvalidArgumentError(
                 "copies of a graph are searched with a queue of vertices and a bitmap, by a launch "
-                "whose levels may pull; leave the configuration or partition='copies' out."
+                "whose levels may pull, without group_resident; leave the configuration or "
+                "partition='copies' out."
             )
 
     def link(self, table: Table, addresses: Sequence[int]) -> None:

@@ -92,7 +92,7 @@ def stages_of(config: Resolved, sharing: Sharing | None = None) -> list[str]:
         if frontier.visited == "labels":
             stages.append("mark")
     if sharing:
-        stages += SHARED_STAGES
+        stages += SHARED_STAGES if pushes_shared(config) else ["take"]
     return stages
 
 
@@ -109,6 +109,14 @@ def lists_pulled(config: Resolved) -> bool:
     for it costs each of the thousands of levels of a road network a microsecond or two.
     """
     return bool(likely_kept(config)) and config.frontier.exact and not config.hub_bins
+
+
+def pushes_shared(config: Resolved) -> bool:
+    """Whether levels that several devices share may push: rows are cut to what each looks for.
+
+    Nobody makes a queue of what they find, so only where a level that pulls comes next.
+    """
+    return lists_pulled(config) and config.entry != "vertex"
 
 
 def has_shares(config: Resolved) -> bool:

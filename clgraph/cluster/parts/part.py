@@ -82,6 +82,7 @@ class Part:
 
     EXCHANGE = ""
     WHOLE_TREE = False  # whether `predecessors` has all vertices, or those that are owned
+    LASTS = False  # whether the next search leaves what this one found alone
 
     def __init__(
         self,
@@ -209,6 +210,10 @@ class Part:
     @property
     def _bitmaps(self) -> tuple[Allocation, ...]:
         return (self._found,)
+
+    def of_last(self) -> Part:
+        """Give what has the results of the last search, until there is another."""
+        return self
 
     def expand(self, level: int) -> None:
         """Enqueue the expansion of the part of the frontier at distance `level`."""

@@ -33,6 +33,7 @@ __all__ = [
     "Piece",
     "Program",
     "Shift",
+    "Step",
     "Swap",
     "run",
 ]
@@ -129,7 +130,15 @@ class Shift:
     receives: NDArray[np.uint8]
 
 
-Request: TypeAlias = AllGather | Mail | Shift | Swap
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Nobody of this process goes on before all of it have come so far; the reply is None.
+
+    Nothing is said or waited for, so it costs a few microseconds less than to gather.
+    """
+
+
+Request: TypeAlias = AllGather | Mail | Shift | Step | Swap
 Program: TypeAlias = Generator[Request, Any, Any]
 
 
@@ -242,6 +251,7 @@ def run(comm: Communicator, programs: Sequence[Program]) -> list[Any]:
         AllGather: comm.all_gather,
         Mail: comm.mail,
         Shift: comm.shift,
+        Step: lambda steps: [None] * len(steps),
         Swap: comm.swap,
     }
     replies: list[Any] = [None] * len(programs)

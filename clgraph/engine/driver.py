@@ -192,9 +192,14 @@ class Driver(Launcher):
         return self._mirror.ask()
 
     def ended(self, asked: Any) -> int:
-        """Wait for what was launched and asked for; tell how it ended, see `_ending`."""
+        """Wait for what was launched and asked for: STATUS_DONE, STATUS_PAUSED or GAVE_UP."""
         self._mirror.came(asked)
-        return self._ending()
+        if self._words[ABORTED]:
+            return GAVE_UP
+        status = self._words[STATUS]
+        if status not in {STATUS_DONE, STATUS_PAUSED}:
+            raise self._without_result(status)
+        return status
 
     def done(self, outcome: Outcome, launches: int) -> None:
         """Note how a run went that is done after so many launches.
@@ -204,8 +209,11 @@ class Driver(Launcher):
         QueueOverflowError
             If a queue overflowed.
         """
-        self._done(outcome, (None, None), launches)
-        self._check_queues()
+        groups = self._sizes[0] // self._sizes[1]
+        outcome.ended("persistent", (None, None), launches, groups, self._words, self._counted)
+        self._is_initial = self._is_left_initial
+        if self._words[OVERFLOWED]:
+            raise self._overflowed()
 
     def again_stepped(self, args: list[Argument], outcome: Outcome) -> None:
         """Run from the beginning, in stepped mode, what was prepared and has ended in any way.
@@ -215,7 +223,8 @@ class Driver(Launcher):
         As `finish` does.
         """
         self._stepped(args, outcome, (), None, None)
-        self._check_queues()
+        if self._words[OVERFLOWED]:
+            raise self._overflowed()
 
     def finish(
         self,
@@ -266,7 +275,8 @@ class Driver(Launcher):
             if restart is not None:
                 restart()
             self._stepped(args, outcome, order, between, beside)
-        self._check_queues()
+        if self._words[OVERFLOWED]:
+            raise self._overflowed()
         if cores:
             cores.saw(outcome)
 
@@ -294,12 +304,17 @@ class Driver(Launcher):
         beside: Mirror | None,
     ) -> bool:
         """Wait for the first launch, and launch again until the search is done; or it gives up."""
-        launches, last = 1, first
+        words, launches, last = self._words, 1, first
         self._mirror.came(asked)
-        while (ending := self._ending()) != GAVE_UP:
-            if ending == STATUS_DONE:
-                self._done(outcome, (first, last), launches)
+        while not words[ABORTED]:
+            status = words[STATUS]
+            if status == STATUS_DONE:
+                groups = self._sizes[0] // self._sizes[1]
+                outcome.ended("persistent", (first, last), launches, groups, words, self._counted)
+                self._is_initial = self._is_left_initial
                 return True
+            if status != STATUS_PAUSED:
+                raise self._without_result(status)
             if between:
                 between()
             last = self._launch(args, launches, self._persistent_flags)
@@ -307,32 +322,20 @@ class Driver(Launcher):
             self._mirror.refresh(beside)
         return False
 
-    def _ending(self) -> int:
-        """Tell how the last persistent launch ended: STATUS_DONE, STATUS_PAUSED or GAVE_UP."""
-        if self._words[ABORTED]:
-            return GAVE_UP
-        status = self._words[STATUS]
-        if status not in {STATUS_DONE, STATUS_PAUSED}:
-            raise KernelTimeoutError(
-                f"{self._kernel.name} on {self._device.name} ended without a result "
-                f"(status {status}); please report this with the output of `clgraph doctor`."
-            )
-        return status
+    def _without_result(self, status: int) -> KernelTimeoutError:
+        return KernelTimeoutError(
+            f"{self._kernel.name} on {self._device.name} ended without a result "
+            f"(status {status}); please report this with the output of `clgraph doctor`."
+        )
 
-    def _done(self, outcome: Outcome, events: tuple[Any, Any], launches: int) -> None:
-        groups = self._sizes[0] // self._sizes[1]
-        outcome.ended("persistent", events, launches, groups, self._words, self._counted)
-        self._is_initial = self._is_left_initial
-
-    def _check_queues(self) -> None:
-        if self._words[OVERFLOWED]:
-            self._is_initial = False
-            raise QueueOverflowError(
-                f"{self._kernel.name} found more than its queues of "
-                f"{self._queue_percent} percent can hold; choose a larger "
-                "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
-                "vertex is queued once and 100 percent suffice."
-            )
+    def _overflowed(self) -> QueueOverflowError:
+        self._is_initial = False
+        return QueueOverflowError(
+            f"{self._kernel.name} found more than its queues of "
+            f"{self._queue_percent} percent can hold; choose a larger "
+            "queue_percent, or visited='bitmap' (by weight: other claims), by which each "
+            "vertex is queued once and 100 percent suffice."
+        )
 
     def _stepped(
         self,

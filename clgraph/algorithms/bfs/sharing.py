@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_SHARED", "SHARED_BITS", "SHARED_STAGES", "SHARED_WORDS", "STAMPS", "Sharing"]
 
-# An exchange over a bus takes as long as looking at about a million unvisited vertices, or pushed
-# edges, of one's own. From so many more than a share of all on a level is shared.
-SHARE_FROM = 1 << 21
+# An exchange over a bus takes as long as looking at some millions of unvisited vertices, or pushed
+# edges, of one's own. From so many more than a share of all on a level is shared; with half as many
+# a search of 2^24 vertices took 4 % longer, and one of 2^26 as long.
+SHARE_FROM = 1 << 22
 # Polls of another's mailbox, each over the bus; on a processor a poll is a read of its cache.
 POLLS, CPU_POLLS = 1 << 20, 1 << 29
 

@@ -37,7 +37,8 @@ def test_hubs_beyond_the_width_of_the_payload_are_refused(preset, intel):
     graph = cg.from_edges([0, 1, 2], [1, 2, 3], np.ones(3, np.float32))
     config = cg.SSSP(graph, config=preset, device=intel).config
     payload = stage_payload(config, predecessors=False)
-    assert payload.keys() ^ stage_payload(config, predecessors=True).keys() == {"chain"}
+    without = set() if config.row_limit else {"chain"}
+    assert payload.keys() ^ stage_payload(config, predecessors=True).keys() == without
     check_hubs(payload, (1 << payload["hubs"]) - 1)
     with pytest.raises(cg.InvalidArgumentError, match="choose a larger hub_degree"):
         check_hubs(payload, 1 << payload["hubs"])

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.cluster.devices import checked_devices
+from clgraph.cluster.findings import DividedFindings
 from clgraph.cluster.holding import held
 from clgraph.cluster.parts.partition import PARTITIONS, Copies
 from clgraph.cluster.parts.slices import GraphSlices, slices_of
 from clgraph.cluster.ranks.comm import Communicator, Program, run
 from clgraph.cluster.ranks.over_mpi import world
 from clgraph.cluster.ranks.together import Together
-from clgraph.cluster.result import DividedFindings, DividedResult, DividedStats
+from clgraph.cluster.result import DividedResult, DividedStats
 from clgraph.cluster.verify import verified_search
 from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
@@ -171,7 +172,8 @@ class BFS(StaysHere):
         -------
         DividedResult
             Distances, predecessors if the plan labels them, and stats. A result of the plan that
-            nobody has read when the next search begins is copied to the host first.
+            nobody has read when the next search begins is copied to the host first; with copies
+            only where devices have no room for another.
 
         Raises
         ------

@@ -125,10 +125,10 @@ class CopyExchange:
             while True:
                 # Kernels wait for each other: each is launched right behind the one before.
                 yield TOGETHER
+                gathered.stamp = stamp + MOST_SHARED  # whatever comes, no later search has these
                 if ending == STATUS_PAUSED:
                     plan.launch(args, launches)
                     launches += 1
-                gathered.stamp = stamp + MOST_SHARED  # whatever comes, no later search has these
                 yield TOGETHER
                 asked = plan.ask()
                 yield TOGETHER  # all are asked before any is waited for
@@ -153,6 +153,7 @@ class CopyExchange:
             raise
         seconds = time.perf_counter() - begun
         found.depth = outcome.depth
+        found.own()
         levels = Later(lambda: cast("Any", self._levels(found, seconds)))
         return levels, found.launches, seconds
 

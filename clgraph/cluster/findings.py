@@ -39,6 +39,8 @@ class DividedFindings:
         Those of this process, which may be all.
     tree : bool
         Whether predecessors are labelled.
+    names : object, optional
+        Of the vertices.
 
     Attributes
     ----------
@@ -76,6 +78,8 @@ class DividedFindings:
         """Read everything, so that the devices' memory is free for the next search."""
         with self._reading:
             _ = self.distances, self.predecessors, self.edges_by_level
+            for part in self._parts:
+                part.detach()
             self._parts = ()
 
     def _read(self, name: str, read: Callable[[], T]) -> T:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from clgraph.cluster.findings import DividedFindings
 from clgraph.engine.findings import Later
 from clgraph.engine.launch_stats import Shown
 from clgraph.engine.stats import LEVEL_RECORD
@@ -18,9 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from clgraph.cluster.findings import DividedFindings
     from clgraph.engine.resolved import Resolved
 
-__all__ = ["DividedFindings", "DividedResult", "DividedStats", "Level", "Levels"]
+__all__ = ["DividedResult", "DividedStats", "Level", "Levels"]
 
 DIVIDED_RECORD = np.dtype([*LEVEL_RECORD.descr, ("sent_bytes", np.int64), ("rounds", np.int64)])
 

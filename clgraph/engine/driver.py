@@ -188,7 +188,7 @@ class Driver(Launcher):
         self._launch(args, launch, self._persistent_flags, seen=False)
 
     def ask(self) -> Any:
-        """Have what was launched tell how it ended; `ended` waits, for what this gives."""
+        """Have what was launched report how it ended; `ended` waits, for what this gives."""
         return self._mirror.ask()
 
     def ended(self, asked: Any) -> int:
@@ -243,7 +243,7 @@ class Driver(Launcher):
         started : tuple
             What `start` gave.
         outcome : Outcome
-            What is told how it went.
+            What notes how it went.
         order : iterable of int
             For a stepped run: which kernel is launched second, third, and so on as far as whoever
             iterates knows, who may look at device memory in between.
@@ -259,7 +259,7 @@ class Driver(Launcher):
         Raises
         ------
         KernelTimeoutError
-            If even the stepped form does not come to an end.
+            If a launch ended without a result.
         QueueOverflowError
             If a queue overflowed.
         ClgraphError

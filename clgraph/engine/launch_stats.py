@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LaunchStats", "RoundStats", "Shown"]
 
-# Attributes that are known without a look at the device.
+# Attributes that are known without a look at the device, or by one at what was noted of levels.
 _SHOWN = ("kernel_ms", "total_ms", "levels", "launches", "mode", "method", "config")
 
 

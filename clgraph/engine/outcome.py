@@ -62,6 +62,7 @@ class Outcome:
         counts: Sequence[int],
     ) -> None:
         """Note how a run went, of which `words` and `counts` will be those of another."""
+        self.__dict__.pop("kernel_ms", None)  # of an attempt before, which somebody has asked for
         self.mode = mode
         self.launches = launches
         self.groups = groups

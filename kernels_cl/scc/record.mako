@@ -1,4 +1,4 @@
-## record: what kernels that run stage by stage note of each, for scc_stages.StageLog and the driver.
+## record: what kernels that run stage by stage note of each, for `Recorded` of scc/stages.py and the driver.
 ##
 ## begin()                at the kernel's start: the clock that its first stage is timed from
 ## account(cost, first)   in decide(), declares `stages_so_far`, the work of this launch and what is `spent`

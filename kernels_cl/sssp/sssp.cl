@@ -12,18 +12,6 @@
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="ends" file="/sssp/ends.mako"/>
 <%namespace name="deciding" file="${context['bodies'].decisions}"/>
-## Which of two arrays a stage means. Bands say it where they use it: pointers that are held throughout a stage take
-## two registers each, and their kernel has none to spare.
-<%!
-    CHOSEN = {
-        "queue_from": ("__global entry_t", "now.queue ? queue_odd : queue_even"),
-        "queue_to": ("__global entry_t", "now.queue ? queue_even : queue_odd"),
-        "pile_here": ("__global uint", "now.pile ? pile_odd : pile_even"),
-        "pile_other": ("__global uint", "now.pile ? pile_even : pile_odd"),
-        "pile_count": ("volatile __global uint", "control_block + (now.pile ? PILE_ODD : PILE_EVEN)"),
-        "other_count": ("volatile __global uint", "control_block + (now.pile ? PILE_EVEN : PILE_ODD)"),
-    }
-%>
 // Shortest paths from one or several sources by relaxing the edges of a frontier.
 //
 // A vertex whose distance improves to the bound HIGH or below it enters the frontier; one that is first
@@ -62,11 +50,6 @@ ${rows.edge_types()}
 ${deciding.declarations()}
 % endif
 
-% if config.row_limit:
-% for name, (_, chosen) in CHOSEN.items():
-#define ${name} (${chosen})
-% endfor
-% endif
 ${group.kernel()} sssp(
 ${signature.parameters()}\
 ${stage.parameters()}\
@@ -91,15 +74,16 @@ ${stage.parameters()}\
 }
 
 <%def name="run_stage()">
-        % if not config.row_limit:
-        % for name, (kind, chosen) in CHOSEN.items():
-        ${kind} *const ${name} = ${chosen};
-        % endfor
-        % endif
+        __global entry_t *const queue_from = now.queue ? queue_odd : queue_even;
+        __global entry_t *const queue_to = now.queue ? queue_even : queue_odd;
         % if config.has_hubs:
         __global entry_t *const hubs_from = now.queue ? hubs_odd : hubs_even;
         __global entry_t *const hubs_to = now.queue ? hubs_even : hubs_odd;
         % endif
+        __global uint *const pile_here = now.pile ? pile_odd : pile_even;
+        __global uint *const pile_other = now.pile ? pile_even : pile_odd;
+        volatile __global uint *const pile_count = control_block + (now.pile ? PILE_ODD : PILE_EVEN);
+        volatile __global uint *const other_count = control_block + (now.pile ? PILE_EVEN : PILE_ODD);
         ${queue.begin_stage()}
         ${ends.begin()}
         ${near.work()}

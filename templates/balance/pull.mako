@@ -60,7 +60,7 @@ while (words_together > ${min(FEWEST_WORDS, config.lanes)}u && ${words} <= GROUP
 % if rounds:
 if (${rounds} > 1u) {
     // As many turns, but all of one length.
-    const uint in_turn = GROUP_LANES * now.members, turns = (${words} + in_turn * words_together - 1u) / (in_turn * words_together);
+    const uint in_turn = GROUP_LANES * now.members, turns = max((${words} + in_turn * words_together - 1u) / (in_turn * words_together), 1u);
     words_together = max((${words} + in_turn * turns - 1u) / (in_turn * turns), 1u);
 }
 % endif

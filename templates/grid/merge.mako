@@ -109,7 +109,7 @@ static inline uint merge_cross_local(
 </%def>
 
 ## Hints that values will be read once keys are in order; without any, the next tile's keys, whose end may be known.
-## Both were slower on an H200.
+## Both together were slower for pairs.
 <%def name="prefetch(key, index, a, b, values)">\
 % if values:
 <% kind, a_values, b_values, moved = values %>\

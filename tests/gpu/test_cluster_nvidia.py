@@ -183,8 +183,9 @@ def test_copies_share_wide_levels(name, devices, monkeypatch):
 
 
 @pytest.mark.gpu(alone=True)
-def test_copies_do_not_wait_in_vain(devices, monkeypatch):
-    graph = GRAPHS["kron-18"]()
+@pytest.mark.parametrize("name", ["kron-18", "random"])
+def test_copies_do_not_wait_in_vain(name, devices, monkeypatch):
+    graph = GRAPHS[name]()
     plan, one = copies(graph, devices, monkeypatch)
     for source in np.flatnonzero(graph.degrees)[:20].tolist():
         sent, alone = check_copies(plan, one, source)

@@ -148,7 +148,8 @@ def tried(
             path.write_text(before, "utf-8")
     crashed = "crashed" if done.returncode < 0 or done.returncode > 128 else "no test ran"
     outcome = OUTCOMES.get(done.returncode, crashed)
-    failed = json.loads(names.read_text("utf-8")) if outcome == "killed" else tests
+    said = outcome == "killed" and names.exists()
+    failed = json.loads(names.read_text("utf-8")) if said else tests
     return outcome, done.stdout + done.stderr, failed
 
 

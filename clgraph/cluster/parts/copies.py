@@ -83,7 +83,7 @@ class SharedBFS(BFS):
         self._stages.launch(args, launch)
 
     def ask(self) -> Any:
-        """Have the search tell how it ended; whoever waits for it flushes its own queue alone."""
+        """Have the search report how it ended; whoever waits for it flushes its own queue alone."""
         asked = self._stages.ask()
         self.device.queue.flush()
         return asked
@@ -127,9 +127,13 @@ class Found:
         self.endings: dict[int, int] = {}
 
     def add(self, plan: SharedBFS, buffers: SearchBuffers) -> None:
-        """Have the next device's part; the buffers are no other search's while this is there."""
-        buffers.owner = weakref.ref(self)
+        """Have the next device's part, in what it is about to write."""
         self._written.append((plan, buffers))
+
+    def own(self) -> None:
+        """Own the buffers, which are no other search's from now on, since this one has ended."""
+        for _, buffers in self._written:
+            buffers.owner = weakref.ref(self)
 
     def array(self, name: str) -> NDArray[np.int32]:
         """Give distances or predecessors, int32 [n]."""
@@ -150,11 +154,15 @@ class Found:
     def detach(self) -> None:
         """Read everything, and leave the buffers to others."""
         with self._reading:
-            if self._written:
-                self.noted()
+            if not self._written:
+                return
+            self.noted()
             for name in ("distances", "predecessors"):
                 if all(name in buffers.arguments for _, buffers in self._written):
                     self.array(name)
+            for _, buffers in self._written:
+                if buffers.living() is self:
+                    buffers.owner = None
             self._written = []
 
     def _put_together(self, name: str) -> NDArray[np.int32]:
@@ -260,6 +268,11 @@ class CopyPart:
     def predecessors(self) -> OwnPart:
         """Of the owned vertices, if a tree is labelled."""
         return self._result("predecessors" if self.plan.with_predecessors else "")
+
+    def detach(self) -> None:
+        """Leave the devices' memory to the next search; what it held has been read or is now."""
+        if self._found is not None:
+            self._found.detach()
 
     def of_last(self) -> CopyPart:
         """Give the same with what the last search found, also when there was another."""

@@ -211,6 +211,9 @@ class Part:
     def _bitmaps(self) -> tuple[Allocation, ...]:
         return (self._found,)
 
+    def detach(self) -> None:
+        """Leave the device's memory to the next search, which takes it in any case."""
+
     def of_last(self) -> Part:
         """Give what has the results of the last search, until there is another."""
         return self

@@ -371,7 +371,7 @@ SORT_SHAPES = Constant(
 SWEEP_SHAPES = Constant(
     "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans and"
     " compactions in one launch, by kernel and bytes",
-    "9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys",
+    "9d772f3, 94923b6: probes/h200-20261128-scans.txt, h200-20261129-keys.txt",
     neutral={
         ("scan_sweep", 4): (256, 32, 0),
         ("scan_sweep", 8): (256, 16, 0),
@@ -396,7 +396,7 @@ COMPACTED_AT_ONCE = Constant(
 )
 MERGE_SHAPES = Constant(
     "work-items of a group and elements of each in a tile of a merge, by bytes of keys and values",
-    "b0149a4, 9d772f3, 94923b6: probes/h200-20261128-scans.txt, -29-keys.txt",
+    "b0149a4, 9d772f3, 94923b6: probes/h200-20261128-scans.txt, h200-20261129-keys.txt",
     neutral={
         (4, 0): (128, 23),
         (4, 4): (128, 15),

@@ -6,9 +6,8 @@ from community_graphs import CHECKSUMS, SEED, checksum, large_graphs, on_pocl, s
 
 import clgraph as cg
 from bench.studies.renderings import on_device
-from clgraph.algorithms.communities import turns
+from clgraph.algorithms.communities import tallies, turns
 from clgraph.algorithms.communities.level import Levels
-from clgraph.engine import tallies
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 

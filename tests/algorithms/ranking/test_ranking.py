@@ -9,13 +9,12 @@ import pytest
 import scipy.sparse
 
 import clgraph as cg
-from clgraph.algorithms.ranking import placing, power
+from clgraph.algorithms.ranking import placing, power, row_shares
 from clgraph.algorithms.ranking.arranged import WINDOW, Arranged
 from clgraph.algorithms.ranking.pagerank import PageRank
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.row_shares import RowShares
 from clgraph.device import Memory
-from clgraph.engine import row_shares
 from clgraph.engine.sweeps import SweepLog
 
 TIGHT = {"tol": 1e-11, "max_iter": 400}

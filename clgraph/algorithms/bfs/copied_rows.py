@@ -118,6 +118,9 @@ class CopiedRows:
         """What findings are read of."""
         return self
 
+    def detach(self) -> None:
+        """Leave the device's memory to the next search, which takes it in any case."""
+
     @property
     def degrees(self) -> NDArray[Any]:
         """Out-degree of every vertex."""

@@ -369,8 +369,8 @@ SORT_SHAPES = Constant(
 )
 
 SWEEP_SHAPES = Constant(
-    "work-items of a group, elements of each in a tile, tiles that are fetched ahead: of scans and"
-    " compactions in one launch, by kernel and bytes",
+    "work-items of a group, elements of each in a tile, tiles fetched ahead: of scans and"
+    " compactions at once, by kernel and bytes",
     "9d772f3, 94923b6: probes/h200-20261128-scans.txt, h200-20261129-keys.txt",
     neutral={
         ("scan_sweep", 4): (256, 32, 0),

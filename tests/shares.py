@@ -2,7 +2,7 @@
 
 Most functions are tried on every runtime, graph and preset, which together take longer than one
 waits before a push. ``--cases N`` takes N cases of each function, so that it leaves out nothing
-that tests state but what is marked rest, some sixty functions of three thousand that take a third
+that tests state but what is marked rest, a hundred functions of three thousand that take two fifths
 of the time, and ``--other-cases N`` the others, so that both runs together are everything.
 PoCL builds a kernel in half the time of Intel's runtime: most functions of the share run on it; but
 where it emulates lanes it takes the longest, which most functions leave to the others.

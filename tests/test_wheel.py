@@ -108,6 +108,7 @@ print(nx.diameter(graph, backend="clgraph"), nx.utils.backends.backend_info["clg
 """
 
 
+@pytest.mark.rest
 def test_networkx_finds_the_backend_of_the_installed_wheel(installed, tmp_path):
     said = run(installed, "-c", BACKEND, cwd=tmp_path, CLGRAPH_CACHE_DIR=str(tmp_path / "cache"))
     assert said == "3 clgraph\n"

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHORT = ("--only", "grid500", "--sources", "3", "--passes", "1", "--device", "pocl")
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("pocl")
 def test_a_run_writes_its_record_and_page_and_prints_a_table(tmp_path, capsys):
     file, page = tmp_path / "out.json", tmp_path / "out.html"
@@ -38,6 +39,7 @@ def test_json_without_a_file_prints_one_object_and_nothing_else(capsys):
     assert json.loads(capsys.readouterr().out)["schema"] == records.SCHEMA
 
 
+@pytest.mark.rest
 @pytest.mark.usefixtures("pocl")
 def test_ctrl_c_shows_and_keeps_what_was_measured(tmp_path, capsys, monkeypatch):
     def interrupt(_case):

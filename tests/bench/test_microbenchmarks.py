@@ -24,6 +24,7 @@ def record(study, any_device, tmp_path_factory):
     return json.loads(file.read_text())
 
 
+@pytest.mark.rest
 def test_without_a_meter_there_are_times_and_no_model(record, study):
     assert "no metered microbenchmarks" in record["model"]["none"]
     assert record["repeatability"] == {}

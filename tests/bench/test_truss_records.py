@@ -84,6 +84,7 @@ def test_ten_times_networkx_and_faster_than_other_libraries_in_one_run():
     assert had == {"truss": {"networkx"}, "cores": {"networkx", "igraph", "networkit"}}
 
 
+@pytest.mark.rest
 def test_generated_graphs_are_of_the_seed_that_is_recorded(capsys, tmp_path):
     file = tmp_path / "truss.json"
     argv = ["--device", "pocl", "--scale", "8", "--graphs", "mesh", "--seed", "7"]
@@ -97,6 +98,7 @@ def test_generated_graphs_are_of_the_seed_that_is_recorded(capsys, tmp_path):
         assert not np.array_equal(one.indices, other.indices)
 
 
+@pytest.mark.rest
 def test_the_seed_s_graphs(monkeypatch, capsys, pocl, tmp_path):
     """Speed-ups beside those printed; KT-22 in the same record."""
 

@@ -30,6 +30,7 @@ def run(capsys, *words, text=False):
     return captured.out if text else json.loads(captured.out)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("method", ["leiden", "louvain", "propagation"])
 def test_communities_are_written_and_told(method, friends, capsys, tmp_path):
     network, graph, path = friends

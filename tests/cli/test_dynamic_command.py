@@ -30,6 +30,7 @@ def files(tmp_path):
     return tmp_path / "path.mtx", tmp_path / "updates.csv"
 
 
+@pytest.mark.rest
 def test_a_stream_of_operations(files, capsys):
     record = run(
         capsys, files[0], "--updates", files[1], "--batch", 2, "--track",

@@ -23,6 +23,7 @@ def run(capsys, *words):
     return json.loads(captured.out)
 
 
+@pytest.mark.rest
 def test_a_search_with_a_preset_and_a_page(file, capsys, tmp_path):
     page = tmp_path / "page.html"
     told = run(capsys, "bfs", file, "--preset", "helix", "--source", "1", "--html", str(page))

@@ -228,11 +228,13 @@ def test_searches_are_as_one_device_has_them(parts, spec, directions):
     run(SEARCHES.format(parts=parts, spec=spec, directions=directions))
 
 
+@pytest.mark.rest
 def test_a_limit_ends_a_search():
     """Also at a level that is shared."""
     run(LIMITS)
 
 
+@pytest.mark.rest
 def test_who_waits_in_vain_searches_alone():
     """Never a hang, and the same answer."""
     run(IN_VAIN)
@@ -262,6 +264,7 @@ def test_words_of_a_shared_level_are_dealt_evenly():
     run(TURNS)
 
 
+@pytest.mark.rest
 def test_what_cannot_be_shared_is_refused():
     """With a sentence that says what can."""
     run(REFUSED)

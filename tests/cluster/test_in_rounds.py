@@ -44,6 +44,7 @@ def weighted(graph):
     return cg.Graph(graph.indptr, graph.indices, costs, directed=graph.directed)
 
 
+@pytest.mark.rest
 @POCL
 @pytest.mark.parametrize("ranks", RANKS)
 def test_paths(ranks, device, monkeypatch):

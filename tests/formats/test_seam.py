@@ -235,6 +235,7 @@ def spelled():
         yield from (f"{tie + shift}.0" for shift in (-1, 0, 1))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", ["snap", "mtx"])
 def test_decimals_to_the_last_bit(both, name):
     """As Python reads them too: each is the float64 nearest to its text."""

@@ -104,6 +104,7 @@ def test_networkx_passes_its_tests_on_the_backend(tmp_path, any_device):
     assert set(backend.served()) - set(calls) <= NOT_REACHED
 
 
+@pytest.mark.rest
 @pytest.mark.timeout(120)
 def test_networkx_is_as_before_where_the_backend_is_not_asked_for(tmp_path, any_device):
     tests = NETWORKX / "algorithms" / "components"

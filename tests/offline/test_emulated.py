@@ -70,6 +70,7 @@ def slow_but_for(few, name):
     return pytest.param(name, marks=[] if name in few else pytest.mark.slow)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("shape", [slow_but_for(FEW_SHAPES, name) for name in SHAPES])
 def test_awkward_shapes(shape, wide):
     graph = SHAPES[shape]
@@ -80,6 +81,7 @@ def test_awkward_shapes(shape, wide):
     check_strong_components(graph, wide)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("graph", [MIXED, MIXED_ONE_WAY], ids=["undirected", "directed"])
 def test_both_widths(graph, wave):
     check_search(graph, 0, cg.bfs(graph, 0, predecessors=True, device=wave))

@@ -29,6 +29,7 @@ def test_instrumented_kernels_compile(label, mask, tmp_path):
     assert ("%clock64" in built.text) == (mask != COUNTERS)
 
 
+@pytest.mark.rest
 @pytest.mark.skipif(ptxas() is None, reason="ptxas is not installed")
 def test_times_take_few_registers(tmp_path):
     """Of a search that many would not fit: what the kernel's end needs is not kept from its begin.

@@ -67,6 +67,7 @@ def test_the_versions_are_wrong_where_the_check_says_so(pocl):
         version.check()  # before the first run
 
 
+@pytest.mark.rest
 def test_cases_alone_make_a_record_and_a_table(pocl, tmp_path, monkeypatch):
     monkeypatch.setattr(cases, "STUDIES", {"reduction": cases.reduction})
     file = tmp_path / "cases.json"

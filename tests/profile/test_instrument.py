@@ -202,6 +202,7 @@ def test_without_a_mask_the_source_stays_as_it_is(pocl):
     assert instrumented(KERNEL, Mask.NONE, pocl.traits).text == KERNEL
 
 
+@pytest.mark.rest
 def test_a_plain_program_is_the_same_before_and_after_a_profile(pocl):
     plan = cg.BFS(cg.generate.kron(5, seed=1), device=pocl)
     before, after = Timeline(), Timeline()

@@ -129,6 +129,7 @@ def test_a_kernel_cache_of_others_is_not_used(tmp_path, monkeypatch):
     assert "it belongs to another user" in pocl_cache.trouble_with(tmp_path)
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("damage", [b"", b"no bitcode", None])
 def test_pocl_cache_that_is_damaged(tmp_path, damage):
     """What PoCL keeps of a program is built again if it is not what it was."""
@@ -142,6 +143,7 @@ def test_pocl_cache_that_is_damaged(tmp_path, damage):
     assert search("pocl", POCL_CACHE_DIR=tmp_path).startswith(("found", "KernelBuildError"))
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("length", [0, 0.99])
 def test_libraries_of_pocl_that_are_cut_off(tmp_path, length):
     """PoCL would map them into memory and call them, and the process would end with SIGBUS."""

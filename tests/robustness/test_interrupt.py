@@ -89,6 +89,7 @@ def test_a_search_of_ten_million_levels(options):
     assert found["left_bytes"] == 0
 
 
+@pytest.mark.rest
 @pytest.mark.optimised
 @pytest.mark.runtimes("pocl", "intel")
 @pytest.mark.parametrize("preset", ["signatures", "devshatwar"])

@@ -104,6 +104,7 @@ def test_several_groups_use_only_what_was_written(trees, tmp_path):
     )
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("name", METHODS)
 def test_more_groups_than_processors(name):
     case = {
@@ -166,6 +167,7 @@ def test_split_kernels(intel):
     check_paths(GRID, 5, result)
 
 
+@pytest.mark.rest
 def test_groups_that_drift_apart(intel):
     """More hops than there are, none, frontiers beyond the limit, and hubs."""
     for drift, limit, hubs in ((1000, 1 << 15, 0), (16, 1, 8)):

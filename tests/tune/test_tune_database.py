@@ -165,6 +165,7 @@ def write_often(told, place):
         database.keep(dataclasses.replace(entry, measured={"time_ms": float(100 * place + turn)}))
 
 
+@pytest.mark.rest
 def test_concurrent_writers_leave_one_whole_entry(pocl):
     """Of writers of the same entry the last stays; readers never see a part of one."""
     told = entry_for(KRON, pocl, {"frontier": "edge"}).record()

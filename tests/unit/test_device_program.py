@@ -357,6 +357,7 @@ def test_a_folder_that_is_deleted_is_made_again(tmp_path, caplog):
     assert not caplog.records
 
 
+@pytest.mark.rest
 def test_processes_that_build_the_same_together(tmp_path):
     run_python(
         """

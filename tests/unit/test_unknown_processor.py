@@ -88,6 +88,7 @@ for words in (["devices"], ["devices", "--json"], ["bfs", "%s"], ["doctor", "--n
 """
 
 
+@pytest.mark.rest
 def test_commands_say_which_device_cannot_build_and_what_to_install(unknown):
     graph = unknown.folder / "graph.mtx"
     cg.write(cg.generate.path(4), graph)
@@ -107,6 +108,7 @@ def test_commands_say_which_device_cannot_build_and_what_to_install(unknown):
     assert named.stdout.count("unknown to this PoCL, which builds for x86-64") == 2
 
 
+@pytest.mark.rest
 def test_levels_do_not_share_what_pocl_has_built(unknown, tmp_path):
     """Another machine with the same home folder may not have the instructions of this one."""
     script = """

@@ -251,6 +251,7 @@ print(json.dumps(delays))
 """
 
 
+@pytest.mark.rest
 @pytest.mark.optimised
 @pytest.mark.parametrize("config", ["merrill-two-phase", "status"])
 def test_an_interrupted_search(config):

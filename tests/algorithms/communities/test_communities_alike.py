@@ -48,6 +48,7 @@ def test_hubs_are_shared_by_work_groups(device, name, monkeypatch):
         assert graph.degrees.max() > plan._levels.tallies.bounds[-1]
 
 
+@pytest.mark.rest
 @pytest.mark.runtimes("intel")
 @pytest.mark.parametrize("local_bytes", [512, tallies.LOCAL_BYTES], ids=["hubs", "steps"])
 @pytest.mark.parametrize("name", ["kron", "star"])

@@ -68,6 +68,7 @@ def test_an_error_of_one_device_ends_all(any_device):
         plan.run([0, 1, 2, 3])
 
 
+@pytest.mark.rest
 def test_an_interrupt_ends_all(pocl):
     """Ctrl-C reaches the thread that waits; the others end with the launch they are in."""
     graph = cg.generate.grid2d(300, 300)

@@ -151,6 +151,7 @@ print(json.dumps(delays))
 """
 
 
+@pytest.mark.rest
 @pytest.mark.optimised
 def test_ctrl_c_is_answered_and_the_plan_goes_on():
     driver_library(*POCL)

@@ -182,6 +182,7 @@ def test_groups_that_leave_and_come_back(device, plan_with):
         assert result.stats.launches > 2
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 def test_buckets_become_wider_and_narrower_in_a_search(dtype, device, plan_with):
     """Issue 4: delta adapted while running; a target keeps the order that it needs."""

@@ -106,6 +106,7 @@ def test_every_way_of_searching_and_removing(removal, search, device):
         check_cores(make(), cg.CoresConfig(drift=16, removal=removal), device)
 
 
+@pytest.mark.rest
 @on_both
 @pytest.mark.slow_on("pocl")  # compiles work-groups of several for long
 def test_groups_of_several(device):

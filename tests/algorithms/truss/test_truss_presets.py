@@ -48,6 +48,7 @@ def test_every_preset_is_in_the_table():
     assert {preset for preset, _ in ROWS} == set(cg.TrussConfig.presets()) - {"auto"}
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("preset", "mechanism"), [pytest.param(*row, id=": ".join(row)) for row in ROWS]
 )

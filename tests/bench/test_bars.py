@@ -1,0 +1,60 @@
+"""What records that pages quote have to show: rates of batches, shares of a copy, two devices."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results"
+DYNAMIC = "h200-20261129-dynamic.json"
+COPIES = "probes/h200-20261129-copies.txt"
+# Million edges a second, in and out each, by the power of ten of a batch.
+RATES = {
+    "kron uniform": {4: 110, 5: 400, 6: 1000, 7: 2000},
+    "kron rmat": {4: 50, 5: 200, 6: 600, 7: 1200},
+    "road uniform": {4: 200, 5: 600, 6: 1000, 7: 2000},
+}
+BELOW = "sort u4+u0, a pass"  # keys alone, of four bytes: the page says so
+
+
+def dynamic():
+    record = json.loads((RESULTS / DYNAMIC).read_text("utf-8"))
+    assert record["commit"]
+    assert not record["dirty"]
+    assert not record["wrong"]
+    assert not record["left_out"]
+    assert DYNAMIC in (ROOT / "docs" / "dynamic.md").read_text("utf-8")
+    return record
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_batches_are_as_fast_as_was_asked(name):
+    rows = dynamic()["graphs"][name]
+    for power, least in RATES[name].items():
+        batch = rows[f"{power} auto"]
+        for way in ("insert_ms", "delete_ms"):
+            assert 10**power / batch[way] / 1e3 >= least, (power, way)
+    assert rows["over_csr"] <= 1.4
+
+
+def test_primitives_take_three_fifths_of_a_copy():
+    shares = {name: row["share"] for name, row in dynamic()["primitives"].items()}
+    shares = {name: share for name, share in shares.items() if not name.endswith("by passes")}
+    assert len(shares) >= 14
+    assert {name for name, share in shares.items() if share < 0.6} == {BELOW}
+
+
+def test_rows_of_edges_are_made_in_time():
+    assert dynamic()["building"]["device_ms"] <= 4.2
+
+
+@pytest.mark.parametrize(("graph", "least"), [("kron26", 1.5), ("kron24", 1.0)])
+def test_two_devices_are_as_fast_as_was_asked(graph, least):
+    """By the time of kernels, with levels shared from as many edges as they are now."""
+    text = (RESULTS / COPIES).read_text("utf-8")
+    assert COPIES in (ROOT / "docs" / "several-devices.md").read_text("utf-8")
+    found = re.search(rf"{graph} two22 .*?one/this of medians \[[\d.]+, [\d.]+, ([\d.]+)\]", text)
+    assert float(found[1]) >= least
+    assert "WRONG" not in text

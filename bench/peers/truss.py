@@ -44,22 +44,41 @@ def core_numbers(graph: Graph) -> NDArray[np.int64]:
 
 
 def truss_numbers(graph: Graph) -> NDArray[np.int64]:
-    """Truss number of each stored edge by sparse products, to check others against."""
-    sparse = module("scipy.sparse")
-    sources, targets = row_ids(graph.indptr), graph.indices
+    """Truss number of each stored edge by sparse products, to check others against.
+
+    Of A, whose edges are left, (A - R)² is A² - RA - AR + R² without edges R: so a round multiplies
+    by what it takes away, and no product but the first is of the whole graph.
+    """
+    keys = row_ids(graph.indptr).astype(np.int64) * graph.n + graph.indices
     numbers = np.zeros(graph.m, np.int64)
-    alive = np.ones(graph.m, np.bool_)
+    alive = np.arange(graph.m)
+    left = _matrix(graph, alive)
+    closed = np.asarray((left @ left)[row_ids(graph.indptr), graph.indices]).ravel()
     k = 2
-    while alive.any():
-        ends = (sources[alive], targets[alive])
-        entries = (np.ones(len(ends[0]), np.int64), ends)
-        left = sparse.csr_matrix(entries, shape=(graph.n, graph.n))
-        closed = np.asarray((left @ left)[ends]).ravel()
-        under = np.flatnonzero(alive)[closed < k - 1]
+    while alive.size:
+        stays = closed[alive] >= k - 1
+        under, alive = alive[~stays], alive[stays]
+        if not under.size:
+            k += 1
+            continue
         numbers[under] = k
-        alive[under] = False
-        k += not len(under)
+        gone = _matrix(graph, under)
+        lost = gone @ left
+        lost = (lost + lost.T - gone @ gone).tocoo()
+        pairs = lost.row.astype(np.int64) * graph.n + lost.col
+        places = np.minimum(np.searchsorted(keys, pairs), graph.m - 1)
+        edges = keys[places] == pairs
+        closed[places[edges]] -= lost.data[edges]
+        left = _matrix(graph, alive)
     return numbers
+
+
+def _matrix(graph: Graph, edges: NDArray[np.int64]) -> Any:
+    """Give the matrix of some stored edges, which are in order."""
+    entries = (np.ones(edges.size, np.int64), graph.indices[edges])
+    return module("scipy.sparse").csr_matrix(
+        (*entries, np.searchsorted(edges, graph.indptr)), shape=(graph.n, graph.n)
+    )
 
 
 class CoresNetworkx(NetworkxPeer):

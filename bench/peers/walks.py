@@ -20,26 +20,27 @@ if TYPE_CHECKING:
 
     from clgraph import Graph
 
-__all__ = ["LENGTH", "SURE", "WALKS", "second_steps_fault", "walks_fault"]
+__all__ = ["LENGTH", "SURE", "WALKS", "every_walk_fault", "second_steps_fault", "walks_fault"]
 
 LENGTH = 40
 SURE = 1e-6  # so unlikely are frequencies that are refused
 LEAST_EXPECTED = 5.0  # of a cell of a chi-square test; those below are put together
 BACK, NEAR, FAR = range(3)
 PARTS = 4  # of the vertices of each kind, so that some of them cannot stand for all
+CELLS = 3 * PARTS + 1  # of each vertex of the first step
+TOGETHER = 1 << 12  # steps that are looked for among the same edges
 
 
 def walks_fault(graph: Graph, walks: NDArray[Any]) -> str:
     """Say what is wrong with walks [k, length + 1]; nothing if steps are edges, while there are."""
-    keys = row_ids(np.asarray(graph.indptr), np.int64) * graph.n + graph.indices
-    keys = np.sort(keys)
-    here, there = walks[:, :-1].astype(np.int64), walks[:, 1:].astype(np.int64)
+    if walks.size and int(walks.max()) >= graph.n:
+        return "walks to vertices that there are not"
+    here, there = walks[:, :-1], walks[:, 1:]
     ended = there < 0
-    steps = (here * graph.n + there)[~ended]
-    if (here[~ended] < 0).any():
+    if (~ended & (here < 0)).any():
         return "walks go on that had ended"
-    places = np.minimum(np.searchsorted(keys, steps), max(keys.size - 1, 0))
-    wrong = int(np.count_nonzero(keys[places] != steps)) if keys.size else int(steps.size)
+    steps = (here * np.int64(graph.n) + there)[~ended]
+    wrong = _count_missing(steps, graph)
     if wrong:
         return f"{wrong} steps are along no edge"
     last = here[ended & (here >= 0)]
@@ -47,37 +48,71 @@ def walks_fault(graph: Graph, walks: NDArray[Any]) -> str:
     return f"{early} walks end at vertices with edges" if early else ""
 
 
-def _cells(
-    graph: Graph, start: int, p: float, q: float
-) -> tuple[dict[tuple[int, ...], float], Any]:
-    """Give the chances of two steps from a start by cell, and what cell two steps are of."""
-    indptr, indices = np.asarray(graph.indptr, np.int64), np.asarray(graph.indices, np.int64)
+def _count_missing(steps: NDArray[np.int64], graph: Graph) -> int:
+    """Count steps, ``here * n + there``, that no edge is for; sorts them in place.
 
-    def row(v: int) -> NDArray[np.int64]:
-        return indices[indptr[v] : indptr[v + 1]]
+    Steps in any order would miss the cache with every look at the edges; some that are next to each
+    other by order are between few edges.
+    """
+    keys = row_ids(np.asarray(graph.indptr), np.int64) * graph.n + graph.indices
+    keys.sort(kind="stable")  # which sees that they are sorted
+    steps.sort()
+    missing = 0
+    for begin in range(0, steps.size, TOGETHER):
+        some = steps[begin : begin + TOGETHER]
+        known = keys[slice(*np.searchsorted(keys, (some[0], some[-1] + 1)))]
+        places = np.searchsorted(known, some)
+        inside = places < known.size
+        found = np.count_nonzero(known[places[inside]] == some[inside])
+        missing += some.size - int(found)
+    return missing
 
-    first = row(start)
-    shares = np.array([1.0 / p, 1.0, 1.0 / q])
 
-    def kinds(targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.where(targets == start, BACK, np.where(np.isin(targets, first), NEAR, FAR))
+def every_walk_fault(graph: Graph, walks: NDArray[Any]) -> str:
+    """Say what is wrong with walks of `LENGTH` from each vertex, in their order."""
+    if walks.shape != (graph.n, LENGTH + 1):
+        return f"walks of shape {walks.shape} instead of {(graph.n, LENGTH + 1)}"
+    elsewhere = int(np.count_nonzero(walks[:, 0] != np.arange(graph.n)))
+    return f"{elsewhere} walks begin elsewhere" if elsewhere else walks_fault(graph, walks)
 
-    chances: dict[tuple[int, ...], float] = {}
-    for v in first.tolist():
-        targets = row(v)
-        if not targets.size:
-            chances[v,] = chances.get((v,), 0.0) + 1.0 / first.size
-            continue
-        kind = kinds(targets)
-        each = shares[kind] / shares[kind].sum() / first.size
-        parts = (targets % PARTS).tolist()
-        for name in zip(kind.tolist(), parts, each.tolist(), strict=True):
-            chances[v, *name[:2]] = chances.get((v, *name[:2]), 0.0) + name[2]
 
-    def cell(v: int, u: int) -> tuple[int, ...]:
-        return (v,) if u < 0 else (v, int(kinds(np.array([u]))[0]), u % PARTS)
+class _SecondSteps:
+    """Cells of the second vertex of walks from one vertex, and the chance of each.
 
-    return chances, cell
+    A cell is the vertex of the first step, how that of the second is to the start, and its number's
+    remainder; of first steps to a vertex without edges there is one more cell.
+    """
+
+    def __init__(self, graph: Graph, start: int, p: float, q: float) -> None:
+        indptr, indices = np.asarray(graph.indptr, np.int64), np.asarray(graph.indices, np.int64)
+        first = indices[indptr[start] : indptr[start + 1]]
+        self.start, self.first = start, np.unique(first)
+        degrees = indptr[first + 1] - indptr[first]
+        owners = np.repeat(np.arange(first.size), degrees)
+        rows = [
+            indices[begin:end] for begin, end in zip(indptr[first], indptr[first + 1], strict=True)
+        ]
+        targets = np.concatenate([*rows, np.zeros(0, np.int64)])
+        weights = np.array([1.0 / p, 1.0, 1.0 / q])[self._kinds(targets)]
+        totals = np.bincount(owners, weights, first.size)
+        ended = first[degrees == 0]
+        cells = self.cells(
+            np.concatenate([first[owners], ended]),
+            np.concatenate([targets, np.full(ended.size, -1)]),
+        )
+        each = np.concatenate([weights / totals[owners], np.ones(ended.size)]) / max(first.size, 1)
+        self.chances = np.bincount(cells, each, self.first.size * CELLS)
+
+    def _kinds(self, targets: NDArray[np.int64]) -> NDArray[np.int64]:
+        near = np.where(np.isin(targets, self.first), NEAR, FAR)
+        return np.where(targets == self.start, BACK, near)
+
+    def cells(self, v: NDArray[Any], u: NDArray[Any]) -> NDArray[np.int64]:
+        """Give the cells of steps to `v` and then to `u`, -1 where `v` is no neighbour."""
+        places = np.searchsorted(self.first, v)
+        known = np.isin(v, self.first)
+        within = np.where(u < 0, CELLS - 1, self._kinds(u) * PARTS + u % PARTS)
+        return np.where(known, places * CELLS + within, -1)
 
 
 def second_steps_fault(graph: Graph, walks: NDArray[Any], p: float, q: float) -> str:
@@ -98,16 +133,15 @@ def second_steps_fault(graph: Graph, walks: NDArray[Any], p: float, q: float) ->
         Nothing if a chi-square test finds them likely enough: vertices of the second step count by
         how they are to the start, and by their number's remainder.
     """
-    chances, cell = _cells(graph, int(walks[0, 0]), p, q)
-    pairs, counts = np.unique(walks[:, 1:], axis=0, return_counts=True)
-    seen = dict.fromkeys(chances, 0)
-    for (v, u), count in zip(pairs.tolist(), counts.tolist(), strict=True):
-        name = cell(v, u)
-        if name not in seen:
-            return f"steps to {v} and {u} that have no chance"
-        seen[name] += count
-    expected = np.array(list(chances.values())) * len(walks)
-    found = np.array(list(seen.values()), np.float64)
+    known = _SecondSteps(graph, int(walks[0, 0]), p, q)
+    v, u = walks[:, 1].astype(np.int64), walks[:, 2].astype(np.int64)
+    cells = known.cells(v, u)
+    impossible = np.flatnonzero((cells < 0) | (np.append(known.chances, 0.0)[cells] == 0.0))
+    if impossible.size:
+        which = impossible[0]
+        return f"steps to {v[which]} and {u[which]} that have no chance"
+    found = np.bincount(cells, minlength=known.chances.size).astype(np.float64)
+    expected = known.chances * len(walks)
     rare = expected < LEAST_EXPECTED
     expected = np.append(expected[~rare], expected[rare].sum())
     found = np.append(found[~rare], found[rare].sum())
@@ -124,7 +158,7 @@ class _Walks(Peer):
         """Say what is wrong with them; that they are other walks is not."""
         if counts["second_order"]:
             return "its walks are of first order only"
-        return walks_fault(self.given, found)
+        return every_walk_fault(self.given, found)
 
 
 class WalksScipy(_Walks, ScipyPeer):

@@ -9,7 +9,7 @@ import numpy as np
 from clgraph import RandomWalks
 from clgraph.errors import VerificationError
 
-from ..peers.walks import LENGTH, WALKS, second_steps_fault, walks_fault
+from ..peers.walks import LENGTH, WALKS, every_walk_fault, second_steps_fault, walks_fault
 from ..runner.judged import Judged
 from ..runner.pinned import SEED
 from ..runner.problem import Least
@@ -67,14 +67,15 @@ class Walks(Judged):
         able = np.flatnonzero(degrees)
         start = able[np.abs(degrees[able] - NEIGHBORS).argmin()]
         walks = self.plan.run(np.full(COUNTED, start), 2, p=self.p, q=self.q, seed=SEED).walks
-        fault = second_steps_fault(self.graph, walks, self.p, self.q)
+        fault = walks_fault(self.graph, walks)
+        fault = fault or second_steps_fault(self.graph, walks, self.p, self.q)
         if fault:
             raise VerificationError(f"not what {self.kind} asks for: {fault}.")
         return {"against": "its definition, and chi-square of second steps"}
 
     def fault(self, values: NDArray[Any]) -> str:
-        """See that steps are along edges."""
-        return walks_fault(self.graph, values)
+        """See that a walk begins at each vertex, and that steps are along edges."""
+        return every_walk_fault(self.graph, values)
 
     def least(self, columns: Mapping[str, NDArray[np.float64]]) -> Least:
         """Count a row's ends and a target read, and a vertex written, per step."""

@@ -115,9 +115,43 @@ def test_wrong_walks_are_seen():
     assert walks.walks_fault(path, np.array([[0, 2, -1]])) == "1 steps are along no edge"
     assert walks.walks_fault(path, np.array([[0, 1, -1]])) == "1 walks end at vertices with edges"
     assert walks.walks_fault(path, np.array([[2, -1, 1]])) == "walks go on that had ended"
+    there_are_not = "walks to vertices that there are not"
+    assert walks.walks_fault(path, np.array([[0, 5, -1]])) == there_are_not  # 0 * 3 + 5 is 1 -> 2
     nothing = cg.from_edges([], [], n=2)
     assert not walks.walks_fault(nothing, np.array([[0, -1], [1, -1]]))
     assert walks.walks_fault(nothing, np.array([[0, 1]])) == "1 steps are along no edge"
+
+
+@pytest.mark.parametrize("together", [1, 3, 64, 1 << 12])
+def test_each_step_along_no_edge_is_counted(together, monkeypatch):
+    """However many steps are looked for together; edges are parallel, and rows as they came."""
+    monkeypatch.setattr(walks, "TOGETHER", together)
+    rng = np.random.default_rng(3)
+    indptr = np.append(0, np.cumsum(rng.integers(0, 6, 30)))
+    graph = cg.Graph.trusted((indptr, rng.integers(0, 30, indptr[-1]), None), directed=True)
+    pairs = np.argwhere(np.ones((30, 30), bool))
+    rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(30)]
+    wrong = np.array([v not in rows[u] for u, v in pairs.tolist()])
+    for some in (pairs, pairs[wrong], pairs[:1], pairs[-1:]):
+        missing = int(sum(v not in rows[u] for u, v in some.tolist()))
+        fault = walks.walks_fault(graph, np.concatenate([some, some]))
+        assert fault.startswith(f"{2 * missing} steps" if missing else ("", "0"))
+    ended = np.flatnonzero(graph.degrees == 0)
+    right = pairs[~wrong & ~np.isin(pairs[:, 1], ended)]
+    assert not walks.walks_fault(graph, right)
+    for place in rng.integers(0, len(right), 8):
+        broken = right.copy()
+        broken[place] = pairs[wrong][place % wrong.sum()]
+        assert walks.walks_fault(graph, broken) == "1 steps are along no edge"
+
+
+def test_walks_of_every_vertex_begin_at_each():
+    ring = cg.from_edges([0, 1, 2], [1, 2, 0])
+    taken = (np.arange(3)[:, None] + np.arange(walks.LENGTH + 1)) % 3
+    assert not walks.every_walk_fault(ring, taken)
+    assert walks.every_walk_fault(ring, taken[[0, 2, 1]]) == "2 walks begin elsewhere"
+    for shape in (taken[:2], taken[:, :-1]):
+        assert "shape" in walks.every_walk_fault(ring, shape)
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (0.25, 4), (4, 0.25)])

@@ -123,6 +123,18 @@ def test_a_metric_that_says_nothing_has_a_low_correlation():
     fit = calibrated(shuffled)
     assert np.mean(list(fit.pearson.values())) < 0.9
     assert fit.left_out_error > 0.1
+    assert fit.left_out_error > 1.1 * fit.error  # of primitives that the weights do not know
+
+
+def test_ranks_are_correlated_beside_values():
+    """Times that fall with the sixth power of a criterion are in its order, not in proportion."""
+    specimens = [
+        Specimen("p", f"i{place}", {"OCC": value}, value**-6.0)
+        for place, value in enumerate(np.linspace(0.2, 1, 9).tolist())
+    ]
+    fit = calibrated(specimens)
+    assert fit.spearman["p"] == pytest.approx(1)
+    assert fit.pearson["p"] < 0.95
 
 
 def test_a_corpus_without_two_implementations_is_refused():

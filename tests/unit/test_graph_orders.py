@@ -47,6 +47,17 @@ def test_generated_graphs_are_simple_and_seeded(name: str) -> None:
         assert not same(graph, MAKERS[name](seed=1))
 
 
+def test_edges_are_drawn_by_the_published_chances() -> None:
+    """bfs-enterprise 24, bfs-merrill 23: of a quadrant; ends are shared as halves of it have it."""
+    assert same(generate.kron(9), generate.kron(9, a=0.57, b=0.19, c=0.19))
+    assert same(generate.rmat(9), generate.rmat(9, a=0.45, b=0.15, c=0.15))
+    graph = generate.rmat(13, 2, b=0.1, c=0.25)
+    for degrees, half in ((graph.degrees, 0.55), (graph.transpose().degrees, 0.7)):
+        ends = degrees.astype(float)
+        shared = (ends * (ends - 1)).sum() / (graph.m * (graph.m - 1))
+        assert shared == pytest.approx((half**2 + (1 - half) ** 2) ** 13, rel=0.1)
+
+
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("bounds", [(1, 100), (0.5, 2.0), (-3, -3)])
 def test_generated_weights(name: str, bounds: tuple[float, float]) -> None:

@@ -56,6 +56,21 @@ def test_the_table_of_duplicates(intel: Device, scope: str, size: int) -> None:
         assert missed == 0
 
 
+@pytest.mark.parametrize("scope", ["lookup_lanes", "lookup_group"])
+def test_each_round_hashes_in_another_way(intel: Device, scope: str) -> None:
+    """bfs-helix 16: what shared a slot in one round need not in the next, so more is found."""
+    device = intel.emulating(32)
+    vertices = np.random.default_rng(2).integers(0, 24, (50, 32), dtype=np.uint32)
+    left = []
+    for rounds in (1, 2, 3, 4):
+        config = {"duplicates": scope, "visited": "mask", "hash_size": 8, "hash_rounds": rounds}
+        alive = kept(device, vertices, **config)
+        for held, stay in zip(vertices, alive, strict=True):
+            assert set(held[stay]) == set(held)
+        left.append(int(alive.sum()))
+    assert left[0] > left[1] > left[2] > left[3]
+
+
 def test_one_slot_for_all_vertices_loses_none(intel: Device) -> None:
     """bfs-4k F9: with H = 1 all vertices collide, and all are kept."""
     vertices = np.arange(32, dtype=np.uint32).reshape(1, 32)

@@ -571,6 +571,11 @@ def test_edges_are_discovered(intel: Device) -> None:
         assert plan.resident_items > 2 * sizes.size
         in_order = (plan.writers()[:32] == np.arange(32)).all()
         assert in_order == searched
+    resident = plan.resident_items
+    for items in (resident - 1, resident):
+        plan, _ = checked(np.full(items, 3), device, balance="dyn_vwarp", discover=1, grid_factor=1)
+        assert plan.resident_items == resident
+        assert (plan.writers()[:32] == np.arange(32)).all() == (items < resident)
 
 
 def test_long_rows_are_extended_without_a_search(intel: Device) -> None:
@@ -595,3 +600,5 @@ def test_reads_are_broadcast(intel: Device, items: int, least: int) -> None:
     plan, stats = checked(sizes, emulating(intel, 8), **config)
     assert (stats.counts["BROADCASTS"] > 0) == (items > plan.resident_items and least == 8)
     assert stats.tiles == np.count_nonzero(sizes > 25)
+    as_many = np.arange(plan.resident_items) % 30
+    assert not checked(as_many, emulating(intel, 8), **config)[1].counts["BROADCASTS"]

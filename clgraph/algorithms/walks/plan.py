@@ -156,7 +156,7 @@ class RandomWalks(Plan):
         steps = whole("length", length, least=0, most=MOST_LENGTH)
         seeds = np.uint64(whole("seed", seed, least=0, most=2**64 - 1))
         shares = _shares(p, q)
-        walks = np.empty((len(begins), steps + 1), np.int32)
+        walks = np.empty((steps + 1, len(begins)), np.int32)
         log = SweepLog()
         blocks: list[int] = []
         with self._turn() as turn:
@@ -184,12 +184,13 @@ class RandomWalks(Plan):
         progress: Progress | None,
     ) -> None:
         """Take walks together, some steps at a time, the last two vertices of which go on."""
-        count, steps = len(begins), walks.shape[1] - 1
+        count, steps = len(begins), len(walks) - 1
         kernel = self._kernel(second_order=len(set(drawn[1][:3].tolist())) > 1)
-        rows = min(steps, STEPS_TOGETHER) + 2
-        held = self._memory.allocate("walks", rows * count, np.uint32)
+        most = (min(steps, STEPS_TOGETHER) + 2) * count
+        held = self._memory.allocate("walks", most, np.uint32)
         shares = self._memory.upload("shares", drawn[1])
-        walks[first : first + count, 0] = begins
+        taken = walks[:, first : first + count]
+        taken[0] = begins
         sweeper = Sweeper(self.device, count)
         # The row of the vertices before, and of those where walks are now.
         known = begins[None, :]
@@ -213,9 +214,9 @@ class RandomWalks(Plan):
                     held,
                 )
                 log.wait()
-            taken = held.read((last + 1) * count).reshape(last + 1, count)
-            walks[first : first + count, done + 1 : done + 1 + last - at] = taken[at + 1 :].T
-            known = taken[last - 1 : last + 1]
+            rows = held.read((last + 1) * count).reshape(last + 1, count)
+            taken[done + 1 : done + 1 + last - at] = rows[at + 1 :]
+            known = rows[last - 1 : last + 1]
             report_progress(
                 progress, first * steps + count * (done + last - at), walks.size, "walking"
             )

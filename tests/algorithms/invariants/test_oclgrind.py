@@ -24,13 +24,16 @@ ONE_LOOK = """
 import sys
 import numpy as np
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig
+from clgraph.algorithms.invariants.config import SplitTrace
 
 config, length, place = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 values = np.tile(np.array([[1.0], [2.0]], np.float32), (1, length))
 values[0, place] = 9
 plan = InvariantMiner(
     ["exp(a) > b", "sqrt(a) < b"], inference=False,
-    config=MiningConfig(MiningConfig.of(config).sweep, probe=1 << 20),
+    config=MiningConfig(
+        SplitTrace(4) if config == "in four" else MiningConfig.of(config).sweep, probe=1 << 20
+    ),
 )
 assert plan._sweepers[0].group_size == 8 and plan._sweepers[0].width == 4
 result = plan.run(values)
@@ -102,6 +105,8 @@ def test_after_a_vote_nobody_tries_what_failed():
     # What fails is tried as often in a trace of four times the length.
     assert calls("per-entry", 4096, 0) == (1024 + 8, 8 + 8)
     assert calls("tiled", 1024, 0) == (256 + 8, 8 + 8)
+    # Groups of other parts hear of it at their first vote.
+    assert calls("in four", 1024, 0) == (256 + 4 * 8, 4 * 8 + 4 * 8)
 
 
 def test_the_simulator_takes_a_copy_to_the_middle_for_none(tmp_path):

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -276,6 +277,20 @@ def test_ranges_stay_unique_at_any_depth(device):
         steps_of(graph, device, finish="forward-backward")
 
 
+@on_both
+def test_four_classes_of_a_round_have_ranges_of_their_own(device):
+    """Scc checklist 8: what is behind, ahead and apart has a pivot each, whatever joins them."""
+    clique = np.nonzero(~np.eye(4, dtype=bool))
+    others = [np.array([4, 5, 6]), np.array([7, 8, 9]), np.array([10, 11, 12])]
+    behind, ahead, apart = others
+    graph = digraph(
+        np.concatenate([clique[0], *others, behind, [0], apart]),
+        np.concatenate([clique[1], *(np.roll(ring, 1) for ring in others), [0, 7, 7], [7], ahead]),
+    )
+    rows = steps_of(graph, device, trim=0, forward_backward=2, finish="sequential")
+    assert [row[4] for row in rows if row[1] == "seed"] == [1, 1, 3, 3]
+
+
 def test_colours(intel):
     """Scc checklist 9 and 10: roots are those that no greater vertex reaches; all leave a round."""
     graph = random_digraph(120, 2, 7)
@@ -304,6 +319,25 @@ def test_colours_stay_in_their_range(device):
     )
     rows = steps_of(graph, device, trim=0, forward_backward=1, finish="coloring")
     assert [row[1] for row in rows].count("color") == 1
+
+
+@on_both
+def test_leftovers_are_coloured_apart(device):
+    """Scc checklist 10: 2 leads to 1, but they had colours 8 and 9: both are roots next time."""
+    graph = digraph([9, 8, 2], [1, 2, 1], n=10)
+    rows = steps_of(graph, device, trim=0, forward_backward=0, finish="coloring")
+    assert [row[4] for row in rows if row[1] == "seed"] == [8, 2]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_who_is_reached_is_noted_by_an_atomic(strategy, intel):
+    """Scc checklist 20, in the text: races that lose a bit, or queue a vertex twice, are rare."""
+    config = cg.SCCConfig(forward_backward=1, fb_strategy=strategy, coloring_strategy=strategy)
+    text = cg.SCC(
+        random_digraph(50, 2, 1), config=config, device=intel
+    )._steps._stages.program.source
+    assert re.search(r"!\(atomic_or\(&packed\[v\d*\], bit\) & bit\)", text)
+    assert not re.search(r"packed\[[^]]*\]\s*[|&^]=", text)
 
 
 def test_memory_and_limits(intel, monkeypatch):

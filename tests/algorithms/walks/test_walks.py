@@ -10,6 +10,7 @@ import clgraph as cg
 from bench.studies.matchers.sequential import philox
 from clgraph.algorithms.walks import plan as module
 from clgraph.algorithms.walks.plan import SHARE_BITS, TRIES, _verify
+from clgraph.algorithms.walks.result import WalksResult
 from clgraph.algorithms.walks.sums import row_sums
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -166,10 +167,12 @@ def test_verification_finds_what_is_wrong(any_device):
     result = cg.random_walks(path, starts, 2, device=any_device, verify=True)
     assert result.walks.tolist() == [[0, 1, -1], [2, -1, -1]]
     assert str(result) == "WalksResult(walks=2, length=2)"
+    assert result.walks is result.walks  # put in order once
+    assert result.walks.flags.c_contiguous
     assert result.lengths.tolist() == [1, 0]
     for wrong in ([[0, 2, -1], [2, -1, -1]], [[0, 1, 2], [2, -1, -1]], [[0, -1, -1], [2, -1, -1]],
                   [[1, -1, -1], [2, -1, -1]], [[0, 1, -1], [2, -1, 1]]):  # fmt: skip
-        result.walks = np.array(wrong, np.int32)
+        result = WalksResult(np.array(wrong, np.int32).T, result.stats)
         with pytest.raises(cg.VerificationError, match="walk"):
             _verify(path, result, starts, weighted=True)
 

@@ -9,11 +9,11 @@
 // as much as the number. Where lengths are computed, a number begins where the one before was seen to end, for
 // which most of a processor would wait. So lines are read together, one of each part in turn: first where numbers
 // end, then what they are. If any of these lines is not as it mostly is, each part goes on alone for a while.
-// Decimals are read alone: a processor does not see so far ahead as the next part's line then.
 <%
     id_type, id_digits = ("ulong", 15) if wide else ("uint", 9)
     ends = (("src", "most_sources"), ("dst", "most_targets"))
-    kinds = ["src", "dst", "weight"][: 3 if weight else 2]
+    kinds = ["src", "dst", *(["weight"] if weight else []), *(["fraction"] if decimals else [])]
+    reach = 9 * len(kinds) + bool(weight) + 2 * bool(marker)  # of a line of short numbers, a fourth column aside
     parts = range(PARTS)
     after = lambda column: "'\\n'" if column + 1 == columns else "gap"
     any_of = lambda form: " | ".join(form.format(part) for part in parts)
@@ -23,7 +23,7 @@ ${numbers.functions(decimals)}
 % if weight:
 ${numbers.value("lines_weight", not decimals, True)}
 % endif
-% if columns > len(kinds):
+% if columns > (3 if weight else 2):
 ${numbers.value("lines_other", False, False)}
 % endif
 // Reads a line from `place` on, which moves behind it; gives a note, or 0.
@@ -66,18 +66,20 @@ static inline __attribute__((always_inline)) uint lines_line(
     *place = at;
     return 0;
 }
-% if not decimals:
-${numbers.together()}
-<%def name="seen(kind, part, column)">\
+${numbers.together(decimals)}
+## Keeps a word and how many digits it begins with, after which its part goes on; or that there is no digit.
+<%def name="seen(kind, part, there='')">\
             {
-                const ulong word = LINES_EIGHT(text + at_${part});
-                const uint length = lines_length(word);
+                const ulong word = ${f"{there} ? LINES_EIGHT(text + at_{part}) : LINES_ZEROS" if there else f"LINES_EIGHT(text + at_{part})"};
+                const uint length = ${f"{there} ? lines_length(word) : 0u" if there else "lines_length(word)"};
                 words[${start(kind, part)} + line] = word;
                 lengths[${start(kind, part)} + line] = length;
                 at_${part} += length >> 3;
-                odd |= text[at_${part}] ^ ${after(column)};
-                ++at_${part};
             }
+</%def>\
+<%def name="ended(part, column)">\
+            odd |= text[at_${part}] ^ ${after(column)};
+            ++at_${part};
 </%def>\
 <%def name="four(kind, part)">\
 lines_four(*(const lines_ulong4 *)(words + ${start(kind, part)} + line), *(const lines_ulong4 *)(lengths + ${start(kind, part)} + line), &wrong)\
@@ -111,20 +113,28 @@ static uint lines_together(
     while (!(${any_of(f"(at_{{0}} + {TOGETHER * LINE_BYTES}u > ends[{{0}}])")})) {
         uint odd = 0;
         for (uint line = 0; line < ${TOGETHER}u && !odd; ++line) {
-            if (${any_of(f"(at_{{}} + {LINE_BYTES}u > size)")}) return 1;
+            if (${any_of(f"(at_{{}} + {reach}u > size)")}) return 1;
 % for part in parts:
 % if marker:
             odd |= (text[at_${part}] ^ ${marker}u) | (text[at_${part} + 1u] ^ gap);
             at_${part} += 2u;
 % endif
-${seen("src", part, 0)}\
-${seen("dst", part, 1)}\
+% for column, (kind, _) in enumerate(ends):
+${seen(kind, part)}\
+${ended(part, column)}\
+% endfor
 % for column in range(2, columns):
 % if column == weight:
             const uint minus_${part} = text[at_${part}] == '-';
             signs[${part * TOGETHER}u + line] = -(ulong)minus_${part};
             at_${part} += minus_${part};
-${seen("weight", part, column)}\
+${seen("weight", part)}\
+% if decimals:
+            const bool point_${part} = text[at_${part}] == '.';
+            at_${part} += point_${part};
+${seen("fraction", part, f"point_{part}")}\
+% endif
+${ended(part, column)}\
 % else:
             if (!odd) {
                 uint place = at_${part};
@@ -153,8 +163,16 @@ ${seen("weight", part, column)}\
 % endfor
 % if weight:
                 const ulong4 sign = *(const lines_ulong4 *)(signs + ${part * TOGETHER}u + line), value = ${four("weight", part)};
+% if decimals:
+                const ulong4 behind = ${four("fraction", part)};
+                const lines_ulong4 *const digits = (const lines_ulong4 *)(lengths + ${start("fraction", part)} + line);
+                const ulong4 all = *(const lines_ulong4 *)(lengths + ${start("weight", part)} + line) + *digits;
+                wrong |= (sign & as_ulong4((value | behind) == 0ul)) | as_ulong4(all > ${8 * 15}ul);
+                *(__global lines_ulong4 *)(weights + row) = lines_quotients(value, behind, *digits >> 3) | sign << 63;
+% else:
                 wrong |= sign & as_ulong4(value == 0ul);
                 *(__global lines_ulong4 *)(weights + row) = (value ^ sign) - sign;
+% endif
 % endif
             }
 % endfor
@@ -168,7 +186,6 @@ ${seen("weight", part, column)}\
     }
     return 0;
 }
-% endif
 
 __kernel void edges_lines(
     __global const uchar *restrict text,        // lines, each with its newline
@@ -186,19 +203,17 @@ __kernel void edges_lines(
     __global uint *restrict found)              // [parts] out: lines, or why not
 {
     const uint first = ${PARTS}u * get_global_id(0), size = begins[${PARTS}u * get_global_size(0)];
-    uint places[${PARTS}], rows[${PARTS}], note = 0, left = 1, alone = 0xFFFFFFFFu;
+    uint places[${PARTS}], rows[${PARTS}], note = 0, left = 1, alone = ${TOGETHER}u;
     for (uint part = 0; part < ${PARTS}u; ++part) {
         places[part] = begins[first + part];
         rows[part] = (first + part) * room;
     }
     while (left && !note) {
-% if not decimals:
         const uint before = rows[0];
         const uint odd = lines_together(
             text, begins + first + 1u, places, rows, size, gap, base, most_sources, most_targets${", weights" if weight else ""}, src, dst);
         // Where this is so again and again, to try costs no more than a few lines of many.
         alone = !odd ? 0xFFFFFFFFu : rows[0] == before && alone <= ${MOST_ALONE}u ? 4u * alone : ${TOGETHER}u;
-% endif
         left = 0;
         for (uint part = 0; part < ${PARTS}u; ++part) {
             const uint end = begins[first + part + 1u];

@@ -1,8 +1,8 @@
 ## numbers: what digits of a text say, of a few numbers one after the other, or of four at once.
 ##
 ## functions(decimals)    at file scope: lines_some_digits, lines_value and, if `decimals`, lines_float64
-## together()             at file scope: lines_length, which says how many digits a word of text begins with, and
-##                        lines_four, which says what they are
+## together(decimals)     at file scope: lines_length, which says how many digits a word of text begins with, and
+##                        lines_four, which says what they are; if `decimals`, lines_quotients
 ## value(name, longs, bits)   at file scope, after functions: a function that reads what stands behind the ids of a line
 ## In scope               FIVES, MOST_DIGITS, ODD, DECIMALS
 ## Called by              any work-item, in any control flow
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) uint ${name}(
 }
 </%def>
 
-<%def name="together()">\
+<%def name="together(decimals)">\
 // The place of the lowest bit, 64 if there is none. Where popcount is a call it costs as much as the rest of a number.
 #define LOWEST_BIT(word) (uint)popcount(~(word) & ((word) - 1ul))
 #ifdef __has_builtin
@@ -170,6 +170,8 @@ typedef ulong __attribute__((aligned(1))) lines_eight;
 typedef ulong4 __attribute__((aligned(8))) lines_ulong4;
 typedef uint4 __attribute__((aligned(4))) lines_uint4;
 
+#define LINES_ZEROS 0x3030303030303030ul
+
 // Bits of a word before its first byte that lacks a bit of all digits, as what separates numbers does.
 static inline __attribute__((always_inline)) uint lines_length(const ulong word)
 {
@@ -182,10 +184,23 @@ static inline __attribute__((always_inline)) uint lines_length(const ulong word)
 static inline __attribute__((always_inline)) ulong4 lines_four(const ulong4 words, const ulong4 lengths, ulong4 *wrong)
 {
     // They go up, with zeros for first digits. A sum may carry, but not out of a digit. Neighbours join, then pairs.
-    const ulong4 digits = (words ^ 0x3030303030303030ul) << ((64ul - lengths) & 63ul);
+    const ulong4 digits = (words ^ LINES_ZEROS) << ((64ul - lengths) & 63ul);
     *wrong |= (digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul;
     const ulong4 pairs = (as_ulong4(as_ushort16(digits) * (ushort)10) + (digits >> 8)) & 0x00FF00FF00FF00FFul;
     const ulong4 fours = (as_ulong4(as_ushort16(pairs) * (ushort)100) + (pairs >> 16)) & 0x0000FFFF0000FFFFul;
     return (fours & 0xFFFFul) * 10000ul + (fours >> 32);
 }
+% if decimals:
+
+// The bits of the float64 nearest to numbers of 15 digits at most: as many as are said are behind the point, which is all
+// of `behind`. A double holds such integers exactly, and its mantissa is the integer if its exponent is that of 2^52.
+static inline __attribute__((always_inline)) ulong4 lines_quotients(const ulong4 before, const ulong4 behind, const ulong4 digits)
+{
+    const ulong4 exponent = 0x4330000000000000ul;
+    const double4 power = (double4)(
+        POWERS_OF_TEN[digits.s0], POWERS_OF_TEN[digits.s1], POWERS_OF_TEN[digits.s2], POWERS_OF_TEN[digits.s3]);
+    const double4 whole = as_double4(before | exponent) - 0x1p52, part = as_double4(behind | exponent) - 0x1p52;
+    return as_ulong4((whole * power + part) / power);
+}
+% endif
 </%def>

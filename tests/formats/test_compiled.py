@@ -112,11 +112,14 @@ def test_commas(both, odd):
     ],
 )
 def test_markers(both, odd):
-    arcs = b"".join(b"a %d %d %d\n" % (i + 1, i + 2, i % 7) for i in range(20))
-    first, second, rows = both(b"p sp 30 40\n" + arcs + arcs, "dimacs9")
-    assert (first == second, rows) == (True, 40)
-    first, second, _ = both(b"p sp 30 41\n" + arcs + odd + arcs, "dimacs9")
-    assert first == second
+    arcs = [b"a %d %d %d\n" % (i % 20 + 1, i % 20 + 2, i % 7) for i in range(60)]
+    first, second, rows = both(b"p sp 30 60\n" + b"".join(arcs), "dimacs9")
+    assert (first == second, rows) == (True, 60)
+    for place in (1, 6, 30, 35, 60):
+        text = b"".join([*arcs[:place], odd, *arcs[place:]])
+        first, second, rows = both(b"p sp 30 61\n" + text, "dimacs9")
+        assert first == second
+        assert rows == 0 or odd == b"a"  # which without a newline is a block of its own
 
 
 @pytest.mark.parametrize("block_bytes", [512, 1 << 20])
@@ -193,7 +196,7 @@ def test_weights_of_all_lengths(both, columns):
 def test_any_byte_among_plain_lines(both):
     """Some have what all digits have; none is one, wherever lines are read."""
     lines = b"".join(b"%d %d %d\n" % (i % 7, 10**7 + i, 300 + i) for i in range(64))
-    begin = lines.index(b"\n", 700) + 1
+    begin = lines.index(b"\n", len(lines) // 2 + 20) + 1
     places = [*range(16), *range(begin, begin + 16), len(lines) - 3]
     for number, byte in enumerate(set(range(256)) - set(b"0123456789")):
         data = bytearray(lines)
@@ -222,7 +225,7 @@ def test_a_line_that_is_wrong_among_many(both, wrong):
 def test_short_numbers_are_read_together(tmp_path, monkeypatch):
     """All but a few: here no line is left to be read alone, which would refuse its weight."""
     few_together(monkeypatch, parts=1)
-    line = b"12345678 12345679 12345670\n"
+    line = b"12345678 12345679 -12345670\n"
     monkeypatch.setattr(compiled, "LINE_BYTES", len(line))
     monkeypatch.setattr(compiled, "MOST_DIGITS", 0)
     reading = reading_twice(tmp_path / "graph", monkeypatch)
@@ -245,6 +248,35 @@ def test_lines_are_read_together_again_after_others(tmp_path, monkeypatch):
         first, second, rows = reading(many, "el")
         assert first == second
         assert rows == 900
+
+
+def test_lines_that_are_longer_than_usual(both):
+    """Those that are read together may end in the next part, where they are read, too."""
+    lines = [b"%d %d 3 %040d\n" % (i, i + 1, i % 10) for i in range(60)]
+    for cut in range(40):
+        first, second, rows = both(b"".join(lines[cut:]), "snap")
+        assert first == second
+        assert rows == 60 - cut
+
+
+@pytest.mark.parametrize("digits", [(7, 7), (8, 8)])
+def test_short_decimals_to_the_last_bit(both, digits):
+    """Of seven or eight digits before the point and behind it, some without either."""
+    rng = random.Random(7)  # noqa: S311 - not a secret
+    before, behind = digits
+    texts = []
+    for _ in range(2000):
+        sign, whole = "-" * rng.randrange(2), str(rng.randrange(10 ** (before - 1), 10**before))
+        part = str(rng.randrange(10 ** (behind - 1), 10**behind))
+        kept = rng.randrange(behind + 1) if before < 8 else behind
+        texts.append(sign + whole[rng.randrange(before) :] + (f".{part[:kept]}" if kept else ""))
+    texts = [text for text in texts if float(text) or text[0] != "-"]
+    lines = "".join(f"{i} {i} {text}\n" for i, text in enumerate([*texts, "0.5"])).encode()
+    first, second, rows = both(lines, "wel")
+    assert first == second
+    assert rows == len(texts) + 1
+    expected = np.array([*map(float, texts), 0.5])
+    assert second[1][2] == (expected.dtype, expected.tobytes())
 
 
 def test_decimals_to_the_last_bit(both):

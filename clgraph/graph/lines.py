@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledBlocks", "lines_kernel"]
 
-ITEMS_PER_UNIT = 4  # so that a thread that is early takes some of another's lines
+ITEMS_PER_UNIT = 2  # so that a thread that is early takes some of another's lines
 PARTS = 4  # of a text that a work-item reads lines of in turn, as far as a processor sees ahead
 TOGETHER = 16  # lines of each part that are read together: a multiple of four
 LINE_BYTES = 32  # in which short numbers end; as many lines of so many have to be left

@@ -70,8 +70,13 @@ ${numbers.together(decimals)}
 ## Keeps a word and how many digits it begins with, after which its part goes on; or that there is no digit.
 <%def name="seen(kind, part, there='')">\
             {
-                const ulong word = ${f"{there} ? LINES_EIGHT(text + at_{part}) : LINES_ZEROS" if there else f"LINES_EIGHT(text + at_{part})"};
-                const uint length = ${f"{there} ? lines_length(word) : 0u" if there else "lines_length(word)"};
+% if there:
+                const ulong word = ${there} ? LINES_EIGHT(text + at_${part}) : LINES_ZEROS;
+                const uint length = ${there} ? lines_length(word) : 0u;
+% else:
+                const ulong word = LINES_EIGHT(text + at_${part});
+                const uint length = lines_length(word);
+% endif
                 words[${start(kind, part)} + line] = word;
                 lengths[${start(kind, part)} + line] = length;
                 at_${part} += length >> 3;
@@ -82,9 +87,9 @@ ${numbers.together(decimals)}
             ++at_${part};
 </%def>\
 <%def name="four(kind, part)">\
-lines_four(*(const lines_ulong4 *)(words + ${start(kind, part)} + line), *(const lines_ulong4 *)(lengths + ${start(kind, part)} + line), &wrong)\
+lines_four(LINES_FOUR(words + ${start(kind, part)} + line), LINES_FOUR(lengths + ${start(kind, part)} + line), &wrong)\
 </%def>\
-// Reads lines of all parts together from their places on, which move behind, as long as there are some and nothing is odd.
+// Reads lines of all parts together from their places on, which move behind; says whether some were odd, or few are left.
 static uint lines_together(
     __global const uchar *text,
     __global const uint *ends,
@@ -162,13 +167,14 @@ ${ended(part, column)}\
 % endif
 % endfor
 % if weight:
-                const ulong4 sign = *(const lines_ulong4 *)(signs + ${part * TOGETHER}u + line), value = ${four("weight", part)};
+                const ulong4 sign = LINES_FOUR(signs + ${part * TOGETHER}u + line);
+                const ulong4 value = ${four("weight", part)};
 % if decimals:
                 const ulong4 behind = ${four("fraction", part)};
-                const lines_ulong4 *const digits = (const lines_ulong4 *)(lengths + ${start("fraction", part)} + line);
-                const ulong4 all = *(const lines_ulong4 *)(lengths + ${start("weight", part)} + line) + *digits;
+                const ulong4 bits = LINES_FOUR(lengths + ${start("fraction", part)} + line);
+                const ulong4 all = LINES_FOUR(lengths + ${start("weight", part)} + line) + bits;
                 wrong |= (sign & as_ulong4((value | behind) == 0ul)) | as_ulong4(all > ${8 * 15}ul);
-                *(__global lines_ulong4 *)(weights + row) = lines_quotients(value, behind, *digits >> 3) | sign << 63;
+                *(__global lines_ulong4 *)(weights + row) = lines_quotients(value, behind, bits >> 3) | sign << 63;
 % else:
                 wrong |= sign & as_ulong4(value == 0ul);
                 *(__global lines_ulong4 *)(weights + row) = (value ^ sign) - sign;
@@ -211,7 +217,8 @@ __kernel void edges_lines(
     while (left && !note) {
         const uint before = rows[0];
         const uint odd = lines_together(
-            text, begins + first + 1u, places, rows, size, gap, base, most_sources, most_targets${", weights" if weight else ""}, src, dst);
+            text, begins + first + 1u, places, rows, size, gap, base, most_sources, most_targets,
+            ${"weights, " if weight else ""}src, dst);
         // Where this is so again and again, to try costs no more than a few lines of many.
         alone = !odd ? 0xFFFFFFFFu : rows[0] == before && alone <= ${MOST_ALONE}u ? 4u * alone : ${TOGETHER}u;
         left = 0;
@@ -220,7 +227,8 @@ __kernel void edges_lines(
             uint at = places[part], row = rows[part];
             for (uint line = 0; line < alone && at < end && !note; ++line) {
                 note = lines_line(
-                    text, &at, size, gap, base, most_sources, most_targets${", weights + row" if weight else ""}, src + row, dst + row);
+                    text, &at, size, gap, base, most_sources, most_targets,
+                    ${"weights + row, " if weight else ""}src + row, dst + row);
                 row += !note;
             }
             places[part] = at;

@@ -1,9 +1,10 @@
 ## numbers: what digits of a text say, of a few numbers one after the other, or of four at once.
 ##
-## functions(decimals)    at file scope: lines_some_digits, lines_value and, if `decimals`, lines_float64
+## functions(decimals)    at file scope: lines_some_digits and, if `decimals`, lines_float64
 ## together(decimals)     at file scope: lines_length, which says how many digits a word of text begins with, and
 ##                        lines_four, which says what they are; if `decimals`, lines_quotients
-## value(name, longs, bits)   at file scope, after functions: a function that reads what stands behind the ids of a line
+## value(name, longs, bits)   at file scope, after functions: a function of this name, which reads what stands behind
+##                        the ids of a line
 ## In scope               FIVES, MOST_DIGITS, ODD, DECIMALS
 ## Called by              any work-item, in any control flow
 ## Barriers               none
@@ -169,6 +170,7 @@ typedef ulong __attribute__((aligned(1))) lines_eight;
 // Four elements from wherever on: where vload4 and vstore4 are calls, they cost as much as what they are for.
 typedef ulong4 __attribute__((aligned(8))) lines_ulong4;
 typedef uint4 __attribute__((aligned(4))) lines_uint4;
+#define LINES_FOUR(from) *(const lines_ulong4 *)(from)
 
 #define LINES_ZEROS 0x3030303030303030ul
 
@@ -183,7 +185,8 @@ static inline __attribute__((always_inline)) uint lines_length(const ulong word)
 // first byte if there are none.
 static inline __attribute__((always_inline)) ulong4 lines_four(const ulong4 words, const ulong4 lengths, ulong4 *wrong)
 {
-    // They go up, with zeros for first digits. A sum may carry, but not out of a digit. Neighbours join, then pairs.
+    // They go up, with zeros for first digits. A sum may carry, but not out of a digit: behind what is wrong, more may
+    // be. Neighbours join, then pairs.
     const ulong4 digits = (words ^ LINES_ZEROS) << ((64ul - lengths) & 63ul);
     *wrong |= (digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul;
     const ulong4 pairs = (as_ulong4(as_ushort16(digits) * (ushort)10) + (digits >> 8)) & 0x00FF00FF00FF00FFul;
@@ -192,8 +195,8 @@ static inline __attribute__((always_inline)) ulong4 lines_four(const ulong4 word
 }
 % if decimals:
 
-// The bits of the float64 nearest to numbers of 15 digits at most: as many as are said are behind the point, which is all
-// of `behind`. A double holds such integers exactly, and its mantissa is the integer if its exponent is that of 2^52.
+// The bits of the float64 nearest to numbers of 15 digits at most, of which so many are behind the point: a division
+// rounds once. A double holds such integers exactly, in its lowest bits if its exponent is that of 2^52.
 static inline __attribute__((always_inline)) ulong4 lines_quotients(const ulong4 before, const ulong4 behind, const ulong4 digits)
 {
     const ulong4 exponent = 0x4330000000000000ul;

@@ -252,11 +252,11 @@ def test_lines_are_read_together_again_after_others(tmp_path, monkeypatch):
 
 def test_lines_that_are_longer_than_usual(both):
     """Those that are read together may end in the next part, where they are read, too."""
-    lines = [b"%d %d 3 %040d\n" % (i, i + 1, i % 10) for i in range(60)]
-    for cut in range(40):
+    lines = [b"%d %d 3 %0*d\n" % (i, i + 1, 50 if i < 40 else 30, i % 10) for i in range(90)]
+    for cut in range(20):
         first, second, rows = both(b"".join(lines[cut:]), "snap")
         assert first == second
-        assert rows == 60 - cut
+        assert rows == 90 - cut
 
 
 @pytest.mark.parametrize("digits", [(7, 7), (8, 8)])

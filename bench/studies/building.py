@@ -259,10 +259,9 @@ def ranking(graph: Graph, name: str, device: Device) -> object:
 def lines(_: Graph, name: str, device: Device) -> object:
     """Build what reads lines of numbers, of which forms differ."""
     form = {
-        "ids": (2, None, False, 1),
-        "scattered": (2, None, False, 2),
-        "marked": (3, 2, False, 1),
-    }.get(name, (4, 2, device.traits.fp64, 1))
+        "ids": (2, None, False),
+        "marked": (3, 2, False),
+    }.get(name, (4, 2, device.traits.fp64))
     marker = ord("a") if name == "marked" else 0
     return lines_kernel(device, *form, marker=marker, wide=name == "wide")
 

@@ -233,7 +233,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         ),
         ("kron",),
     ),
-    Algorithm("lines", ("ids", "scattered", "marked", "wide"), building.lines, ("kron",)),
+    Algorithm("lines", ("ids", "marked", "wide"), building.lines, ("kron",)),
     Algorithm("buckets", ("auto",), building.bucketed, ("kron",)),
     Algorithm("microbenchmarks", ("auto",), building.microbenchmarks, ("kron",)),
     Algorithm("verify", ("bfs", "sssp"), building.verified, ("kron",)),

@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledBlocks", "lines_kernel"]
 
-ITEMS_PER_UNIT = 4  # so that a thread that is early takes some of another's lines
+ITEMS_PER_UNIT = 2  # so that a thread that is early takes some of another's lines
+PARTS = 4  # of a text that a work-item reads lines of in turn, as far as a processor sees ahead
+TOGETHER = 16  # lines of each part that are read together: a multiple of four
+LINE_BYTES = 32  # in which short numbers end; as many lines of so many have to be left
+MOST_ALONE = 256  # lines that are read alone, if the lines before were in vain read together
 MOST_DIGITS = 18  # of a weight, behind its first zeros: any such integer fits 64 bits
 FIVES = 28  # powers of five below 2^64, by which decimals are divided
 LONGEST = 32  # what such a number and what separates it from the next rarely exceed
 ROOM = 1 << 12  # lines, of which there is room for a multiple: most blocks want as much as the last
-LOOKED_AT = 512  # bytes, some forty lines, to see whether there is an order
 ALIGN = 4096  # of arrays: what any device asks for
 MOST_IDS = 2**63  # more than 15 digits tell apart
 # What a work-item says instead of a number of lines.
@@ -102,15 +105,14 @@ class _Reader:
         self._device = device.beside()
         self._work = Workspace(self._device)
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
-        self._items = ITEMS_PER_UNIT * device.traits.compute_units
+        self._items = work_items(device)
         self._kinds = [index_dtype(most) for most in rules.ids]
         self._wide = np.int64 in self._kinds
         self.met_decimals = False
 
     def read(self, data: bytes, line: Line, *, decimals: bool) -> Columns | None:
         rules, items = self._rules, self._items
-        of_item = parts_of_item(data, line)
-        parts = items * of_item
+        parts = items * PARTS
         cuts = [data.find(b"\n", part * len(data) // parts) + 1 for part in range(1, parts)]
         begins = np.array([0, *cuts, len(data)], np.uint32)
         # A number and what follows it take two bytes at least, and LONGEST at most: a line of more
@@ -128,7 +130,7 @@ class _Reader:
         most = [np.uint64(min(ids, MOST_IDS)) for ids in rules.ids]
         args: list[Argument] = [self._lent(data), self._lent(begins), np.uint8(line.gap[0])]
         args += [np.uint64(rules.base), *most, np.uint32(room), *found.arrays]
-        event = self._kernel(line, of_item, decimals=decimals).launch(items, 1, *args)
+        event = self._kernel(line, decimals=decimals).launch(items, 1, *args)
         with found.seen_after(event) as (*columns, notes):
             counts = notes.view(np.uint32)
             self.met_decimals = bool((counts == DECIMALS).any())
@@ -147,8 +149,8 @@ class _Reader:
         kind = np.float64 if decimals else np.int64
         return src, dst, weights[0].view(kind) if weights else None
 
-    def _kernel(self, line: Line, of_item: int, *, decimals: bool) -> Kernel:
-        key = (line.columns, line.weight, decimals and line.weight is not None, of_item)
+    def _kernel(self, line: Line, *, decimals: bool) -> Kernel:
+        key = (line.columns, line.weight, decimals and line.weight is not None)
         if key not in self._kernels:
             marker = self._rules.marker[0] if self._rules.leading else 0
             self._kernels[key] = lines_kernel(self._device, *key, marker=marker, wide=self._wide)
@@ -196,19 +198,9 @@ class _Found:
             seen.base.release(self._queue)
 
 
-def parts_of_item(data: bytes, line: Line) -> int:
-    """Say how many parts of a text a work-item reads in turn: two, or one.
-
-    A processor guesses how many digits an id has. Of lines in no order it is often wrong: then two
-    at once, with no guess, take .65 of the time, and 1.2 times as long otherwise. To read weights
-    beside takes more than a processor has registers, and is slower.
-    """
-    if line.columns != 2:
-        return 1
-    firsts = [text.partition(line.gap)[0] for text in data[:LOOKED_AT].split(b"\n")[:-1]]
-    sources = [int(first) for first in firsts if first.isdigit()]
-    falls = sum(one > next_one for one, next_one in itertools.pairwise(sources))
-    return 2 if 4 * falls > len(sources) else 1  # every other one, if there is no order
+def work_items(device: Device) -> int:
+    """Say how many work-items share out a block."""
+    return ITEMS_PER_UNIT * device.traits.compute_units
 
 
 def lines_kernel(
@@ -216,7 +208,6 @@ def lines_kernel(
     columns: int,
     weight: int | None,
     decimals: bool,
-    of_item: int,
     *,
     marker: int,
     wide: bool,
@@ -233,8 +224,6 @@ def lines_kernel(
         Which of them is one.
     decimals : bool
         Whether weights are float64; else int64.
-    of_item : int
-        See `parts_of_item`.
     marker : int
         The byte that every line begins with; 0 for none.
     wide : bool
@@ -248,7 +237,10 @@ def lines_kernel(
         decimals=decimals,
         marker=marker,
         wide=wide,
-        of_item=of_item,
+        PARTS=PARTS,
+        TOGETHER=TOGETHER,
+        LINE_BYTES=LINE_BYTES,
+        MOST_ALONE=MOST_ALONE,
         ODD=ODD,
         DECIMALS=DECIMALS,
         MOST_DIGITS=MOST_DIGITS,

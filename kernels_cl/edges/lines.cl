@@ -1,117 +1,33 @@
+<%namespace name="numbers" file="/edges/numbers.mako"/>\
 // Edges out of text: lines of a few short numbers, one separator apart, and nothing else.
 //
-// Each work-item takes a part of the text, of whole lines, or two in turn, and writes to room of its own, so there
-// are no races. Where a line is anything else it ends with a note, and whoever asked has the text read by other
-// means: what is read here is read alike by all. Of a word of text the lowest byte is the first.
+// Each work-item takes some parts of the text, of whole lines, and writes to room of its own, so there are no
+// races. Where a line is anything else it ends with a note, and whoever asked has the text read by other
+// means: what is read here is read alike by all.
+//
+// A processor guesses at each digit whether another follows, and where lengths vary it is often wrong, which costs
+// as much as the number. Where lengths are computed, a number begins where the one before was seen to end, for
+// which most of a processor would wait. So lines are read together, one of each part in turn: first where numbers
+// end, then what they are. If any of these lines is not as it mostly is, each part goes on alone for a while.
 <%
     id_type, id_digits = ("ulong", 15) if wide else ("uint", 9)
-    list_of = lambda numbers: ", ".join(f"{number}ul" for number in numbers)
-    fives = [5**k for k in range(FIVES)]
-    # What is left of dividing 2^64 by a power of five that was shifted up to a 64th bit, less than
-    # what it really is by no more than one.
-    reciprocals = [-(-(2 ** (63 + five.bit_length())) // five) - 1 for five in fives]
-    parts = range(of_item)
+    ends = (("src", "most_sources"), ("dst", "most_targets"))
+    kinds = ["src", "dst", *(["weight"] if weight else []), *(["fraction"] if decimals else [])]
+    reach = 9 * len(kinds) + bool(weight) + 2 * bool(marker)  # of a line of short numbers, a fourth column aside
+    parts = range(PARTS)
+    after = lambda column: "'\\n'" if column + 1 == columns else "gap"
+    any_of = lambda form: " | ".join(form.format(part) for part in parts)
+    start = lambda kind, part: f"{(kinds.index(kind) * PARTS + part) * TOGETHER}u"
 %>
-<%def name="ids(digits, most_digits, refuse)">\
-% for column in range(2):
-        ulong id_${column} = 0;
-        const uint begin_${column} = at;
-        at = ${digits}(text, at, size, &id_${column});
-        const uint digits_${column} = at - begin_${column};
-        if (digits_${column} - 1 >= ${most_digits} || text[at] != ${"'\\n'" if column + 1 == columns else "gap"}) { ${refuse} }
-        ++at;
-        id_${column} -= base;
-        if (id_${column} >= ${("most_sources", "most_targets")[column]}) { ${refuse} }
-% endfor
-</%def>\
-% if decimals:
-__constant double POWERS_OF_TEN[16] = {${", ".join(f"1e{k}" for k in range(16))}};
-__constant ulong FIVES[${FIVES}] = {${list_of(fives)}};
-__constant ulong RECIPROCALS[${FIVES}] = {${list_of(reciprocals)}};
+${numbers.functions(decimals)}
+% if weight:
+${numbers.value("lines_weight", not decimals, True)}
 % endif
-
-// Eight bytes of text, the first one lowest: a compiler makes one access of them.
-static inline __attribute__((always_inline)) ulong lines_word(__global const uchar *text)
-{
-    return ${" | ".join(f"(ulong)text[{k}] << {8 * k}" for k in range(8))};
-}
-
-// Digits from a byte on, as a number behind what `value` is; gives where they end.
-static inline __attribute__((always_inline)) uint lines_digits(__global const uchar *text, uint at, ulong *value)
-{
-    for (uint digit = text[at] - '0'; digit < 10; digit = text[++at] - '0') *value = *value * 10 + digit;
-    return at;
-}
-
-// The same where there are mostly more than four digits, as of ids: four at once, a fifth of all time less.
-static inline __attribute__((always_inline)) uint lines_some_digits(__global const uchar *text, uint at, uint size, ulong *value)
-{
-    if (at + 4u <= size) {
-        __global const uchar *from = text + at;
-        uint digits = (${" | ".join(f"(uint)from[{k}] << {8 * k}" for k in range(4))}) ^ 0x30303030u;
-        if (!((digits | (digits + 0x76767676u)) & 0x80808080u)) {
-            // Neighbours join, then pairs.
-            digits = (digits * 10u + (digits >> 8)) & 0x00FF00FFu;
-            *value = *value * 10000u + ((digits * 100u + (digits >> 16)) & 0xFFFFu);
-            at += 4u;
-        }
-    }
-    return lines_digits(text, at, value);
-}
-
-// The same of many digits, eight at once where there are as many.
-static inline __attribute__((always_inline)) uint lines_many_digits(__global const uchar *text, uint at, uint size, ulong *value)
-{
-    for (; at + 8u <= size; at += 8u) {
-        ulong digits = lines_word(text + at) ^ 0x3030303030303030ul;
-        if ((digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul) break;
-        digits = (digits * 10ul + (digits >> 8)) & 0x00FF00FF00FF00FFul;
-        digits = (digits * 100ul + (digits >> 16)) & 0x0000FFFF0000FFFFul;
-        *value = *value * 100000000ul + ((digits * 10000ul + (digits >> 32)) & 0xFFFFFFFFul);
-    }
-    return lines_some_digits(text, at, size, value);
-}
-
-% if of_item == 2:
-// The place of the lowest bit. Where popcount is a call it costs as much as the rest of a number.
-#define LOWEST_BIT(word) (uint)popcount(~(word) & ((word) - 1ul))
-#ifdef __has_builtin
-#if __has_builtin(__builtin_ctzl)
-#undef LOWEST_BIT
-#define LOWEST_BIT(word) (uint)__builtin_ctzl(word)
-#endif
-#endif
-// Eight bytes of text from wherever on. Where some of these are asked for one by one as well, as in what is called
-// last below, a compiler makes eight accesses of what is above.
-#ifdef __ENDIAN_LITTLE__
-typedef ulong __attribute__((aligned(1))) lines_eight;
-#define LINES_EIGHT(from) *(__global const lines_eight *)(from)
-#else
-#define LINES_EIGHT(from) lines_word(from)
-#endif
-
-// The same of an id, of mostly fewer than eight digits. Their number is computed: a processor that guesses at each
-// digit whether another follows is often wrong where lengths vary, which costs as much as the id.
-static inline __attribute__((always_inline)) uint lines_id(__global const uchar *text, const uint at, const uint size, ulong *value)
-{
-    if (at + 8u <= size) {
-        const ulong digits = LINES_EIGHT(text + at) ^ 0x3030303030303030ul;
-        // The highest bit of each byte that is no digit. A sum may carry, but not out of a digit.
-        const ulong others = (digits | (digits + 0x7676767676767676ul)) & 0x8080808080808080ul;
-        if (others) {
-            // What is before the first of them goes up, with zeros for first digits. Neighbours make pairs, in every
-            // other byte; first and third, second and fourth are weighed by one product, whose upper half adds them up.
-            const uint bits = LOWEST_BIT(others) & 56u;
-            const ulong id = digits << ((64u - bits) & 63u), halves = 0x000000FF000000FFul, pairs = id * 10ul + (id >> 8);
-            *value = ((pairs & halves) * ((1000000ul << 32) | 100ul) + ((pairs >> 16) & halves) * ((10000ul << 32) | 1ul)) >> 32;
-            return at + (bits >> 3);
-        }
-    }
-    return lines_many_digits(text, at, size, value);
-}
-
-// Reads a line of two ids from `place` on, which moves behind it; gives a note, or 0.
-static inline __attribute__((always_inline)) uint lines_pair(
+% if columns > (3 if weight else 2):
+${numbers.value("lines_other", False, False)}
+% endif
+// Reads a line from `place` on, which moves behind it; gives a note, or 0.
+static inline __attribute__((always_inline)) uint lines_line(
     __global const uchar *text,
     uint *place,
     const uint size,
@@ -119,50 +35,163 @@ static inline __attribute__((always_inline)) uint lines_pair(
     const ulong base,
     const ulong most_sources,
     const ulong most_targets,
+% if weight:
+    __global ulong *weight,
+% endif
     __global ${id_type} *src,
     __global ${id_type} *dst)
 {
     uint at = *place;
-    ${ids("lines_id", id_digits, f"return {ODD}u;")}
+% if marker:
+    if (text[at] != ${marker} || text[at + 1] != gap) return ${ODD}u;
+    at += 2;
+% endif
+% for column, (_, most) in enumerate(ends):
+    ulong id_${column} = 0;
+    const uint begin_${column} = at;
+    at = lines_some_digits(text, at, size, &id_${column});
+    const uint digits_${column} = at - begin_${column};
+    if (digits_${column} - 1 >= ${id_digits} || text[at] != ${after(column)}) return ${ODD}u;
+    ++at;
+    id_${column} -= base;
+    if (id_${column} >= ${most}) return ${ODD}u;
+% endfor
+% for column in range(2, columns):
+<% name, more = ("lines_weight", ", weight") if column == weight else ("lines_other", "") %>\
+    const uint note_${column} = ${name}(text, &at, size, ${after(column)}${more});
+    if (note_${column}) return note_${column};
+% endfor
     *src = id_0;
     *dst = id_1;
     *place = at;
     return 0;
 }
+${numbers.together(decimals)}
+## Keeps a word and how many digits it begins with, after which its part goes on; or that there is no digit.
+<%def name="seen(kind, part, there='')">\
+            {
+% if there:
+                const ulong word = ${there} ? LINES_EIGHT(text + at_${part}) : LINES_ZEROS;
+                const uint length = ${there} ? lines_length(word) : 0u;
+% else:
+                const ulong word = LINES_EIGHT(text + at_${part});
+                const uint length = lines_length(word);
 % endif
-
-// Zeros before the first other digit of a number that is not zero, its point aside.
-static uint lines_zeros(__global const uchar *text, uint at)
+                words[${start(kind, part)} + line] = word;
+                lengths[${start(kind, part)} + line] = length;
+                at_${part} += length >> 3;
+            }
+</%def>\
+<%def name="ended(part, column)">\
+            odd |= text[at_${part}] ^ ${after(column)};
+            ++at_${part};
+</%def>\
+<%def name="four(kind, part)">\
+lines_four(LINES_FOUR(words + ${start(kind, part)} + line), LINES_FOUR(lengths + ${start(kind, part)} + line), &wrong)\
+</%def>\
+// Reads lines of all parts together from their places on, which move behind; says whether some were odd, or few are left.
+static uint lines_together(
+    __global const uchar *text,
+    __global const uint *ends,
+    uint *places,
+    uint *rows,
+    const uint size,
+    const uchar gap,
+    const ulong base,
+    const ulong most_sources,
+    const ulong most_targets,
+% if weight:
+    __global ulong *weights,
+% endif
+    __global ${id_type} *src,
+    __global ${id_type} *dst)
 {
-    uint zeros = 0;
-    for (; text[at] == '0' || text[at] == '.'; ++at) zeros += text[at] == '0';
-    return zeros;
-}
+    ulong words[${len(kinds) * PARTS * TOGETHER}], lengths[${len(kinds) * PARTS * TOGETHER}];
+% if weight:
+    ulong signs[${PARTS * TOGETHER}];
+% endif
+    // All such numbers have eight digits at most.
+    const uint most_src = (uint)min(most_sources, 0xFFFFFFFFul), most_dst = (uint)min(most_targets, 0xFFFFFFFFul);
+% for part in parts:
+    uint at_${part} = places[${part}];
+% endfor
+    while (!(${any_of(f"(at_{{0}} + {TOGETHER * LINE_BYTES}u > ends[{{0}}])")})) {
+        uint odd = 0;
+        for (uint line = 0; line < ${TOGETHER}u && !odd; ++line) {
+            if (${any_of(f"(at_{{}} + {reach}u > size)")}) return 1;
+% for part in parts:
+% if marker:
+            odd |= (text[at_${part}] ^ ${marker}u) | (text[at_${part} + 1u] ^ gap);
+            at_${part} += 2u;
+% endif
+% for column, (kind, _) in enumerate(ends):
+${seen(kind, part)}\
+${ended(part, column)}\
+% endfor
+% for column in range(2, columns):
+% if column == weight:
+            const uint minus_${part} = text[at_${part}] == '-';
+            signs[${part * TOGETHER}u + line] = -(ulong)minus_${part};
+            at_${part} += minus_${part};
+${seen("weight", part)}\
 % if decimals:
-
-// The bits of the float64 nearest to value / 10^power, of two as near the even one.
-static ulong lines_float64(ulong value, uint power)
-{
-    if (!value) return 0;
-    // With the highest bit of the value in the highest place, and that of 5^power in place `shift`,
-    // value / 5^power * 2^shift has 63 or 64 bits before its point. It is more than `quotient`, and
-    // less than two more. (The logarithm of five to base two is a little below 1189 / 512.)
-    const uint zeros = clz(value), shift = (power * 1189u) >> 9;
-    value <<= zeros;
-    const ulong quotient = mul_hi(value, RECIPROCALS[power]);
-    const uint spare = 10u + (uint)(quotient >> 63);
-    const ulong mantissa = quotient >> spare, rest = quotient & ((1ul << spare) - 1ul);
-    const ulong below = (1ul << (spare - 1u)) - 1ul;
-    bool up = rest > below;
-    if (rest == below) {
-        // Above, on or below the middle: the difference is less than 5^power, so its low word will do.
-        const long above = (long)((value << shift) - (quotient + 1ul) * FIVES[power]);
-        up = above > 0 || (above == 0 && (mantissa & 1ul));
-    }
-    // A mantissa that is rounded up to the next power of two carries into the exponent.
-    return ((ulong)(1074u + spare - shift - zeros - power) << 52) + mantissa + (up ? 1ul : 0ul);
-}
+            const bool point_${part} = text[at_${part}] == '.';
+            at_${part} += point_${part};
+${seen("fraction", part, f"point_{part}")}\
 % endif
+${ended(part, column)}\
+% else:
+            if (!odd) {
+                uint place = at_${part};
+                odd = lines_other(text, &place, size, ${after(column)});
+                at_${part} = place;
+            }
+% endif
+% endfor
+% endfor
+        }
+        if (odd || (${any_of("(at_{0} > ends[{0}])")})) return 1;
+        ulong4 wrong = 0;
+        uint4 beyond = 0;
+        for (uint line = 0; line < ${TOGETHER}u; line += 4u) {
+% for part in parts:
+            {
+                const uint row = rows[${part}] + line;
+% for kind, _ in ends:
+                const uint4 ${kind}_ids = convert_uint4(${four(kind, part)}) - (uint)base;
+                beyond |= as_uint4(${kind}_ids >= most_${kind});
+% if wide:
+                *(__global lines_ulong4 *)(${kind} + row) = convert_ulong4(${kind}_ids);
+% else:
+                *(__global lines_uint4 *)(${kind} + row) = ${kind}_ids;
+% endif
+% endfor
+% if weight:
+                const ulong4 sign = LINES_FOUR(signs + ${part * TOGETHER}u + line);
+                const ulong4 value = ${four("weight", part)};
+% if decimals:
+                const ulong4 behind = ${four("fraction", part)};
+                const ulong4 bits = LINES_FOUR(lengths + ${start("fraction", part)} + line);
+                const ulong4 all = LINES_FOUR(lengths + ${start("weight", part)} + line) + bits;
+                wrong |= (sign & as_ulong4((value | behind) == 0ul)) | as_ulong4(all > ${8 * 15}ul);
+                *(__global lines_ulong4 *)(weights + row) = lines_quotients(value, behind, bits >> 3) | sign << 63;
+% else:
+                wrong |= sign & as_ulong4(value == 0ul);
+                *(__global lines_ulong4 *)(weights + row) = (value ^ sign) - sign;
+% endif
+% endif
+            }
+% endfor
+        }
+        const ulong4 all = wrong | as_ulong4((uint8)(beyond, beyond));
+        if (all.s0 | all.s1 | all.s2 | all.s3) return 1;
+% for part in parts:
+        places[${part}] = at_${part};
+        rows[${part}] += ${TOGETHER}u;
+% endfor
+    }
+    return 0;
+}
 
 __kernel void edges_lines(
     __global const uchar *restrict text,        // lines, each with its newline
@@ -179,84 +208,33 @@ __kernel void edges_lines(
 % endif
     __global uint *restrict found)              // [parts] out: lines, or why not
 {
-% if of_item == 2:
-    const uint size = begins[${of_item}u * get_global_size(0)];
-% for part in parts:
-    const uint part_${part} = ${of_item}u * get_global_id(0) + ${part}u, end_${part} = begins[part_${part} + 1u];
-    uint at_${part} = begins[part_${part}], row_${part} = part_${part} * room, note_${part} = 0;
-% endfor
-    // An id begins where the one before was seen to end, for which most of a processor would wait.
-    while (${" && ".join(f"at_{part} < end_{part}" for part in parts)}) {
-% for part in parts:
-        note_${part} = lines_pair(text, &at_${part}, size, gap, base, most_sources, most_targets, src + row_${part}, dst + row_${part});
-        if (note_${part}) break;
-        ++row_${part};
-% endfor
+    const uint first = ${PARTS}u * get_global_id(0), size = begins[${PARTS}u * get_global_size(0)];
+    uint places[${PARTS}], rows[${PARTS}], note = 0, left = 1, alone = ${TOGETHER}u;
+    for (uint part = 0; part < ${PARTS}u; ++part) {
+        places[part] = begins[first + part];
+        rows[part] = (first + part) * room;
     }
-% for part in parts:
-    while (at_${part} < end_${part} && !(${" | ".join(f"note_{other}" for other in parts)})) {
-        note_${part} = lines_pair(text, &at_${part}, size, gap, base, most_sources, most_targets, src + row_${part}, dst + row_${part});
-        row_${part} += !note_${part};
-    }
-    found[part_${part}] = note_${part} ? note_${part} : row_${part} - part_${part} * room;
-% endfor
-% else:
-    const uint own = get_global_id(0), first = own * room, end = begins[own + 1];
-    const uint size = begins[get_global_size(0)];
-    uint at = begins[own], row = first, note = 0;
-    while (at < end && !note) {
-% if marker:
-        if (text[at] != ${marker} || text[at + 1] != gap) { note = ${ODD}u; break; }
-        at += 2;
-% endif
-        ${ids("lines_some_digits", id_digits, f"note = {ODD}u; break;")}
-% for column in range(2, columns):
-<% after = "'\\n'" if column + 1 == columns else "gap" %>\
-        {
-            ulong value = 0;
-            const uint minus = text[at] == '-', begin = at + minus;
-            at = lines_digits(text, begin, &value);
-            uint digits = at - begin, power = 0;
-            if (!digits) note = ${ODD}u;
-% if column == weight and not decimals:
-            if (text[at] == '.' || (text[at] | 0x20) == 'e') note = ${DECIMALS}u;
-            else if (text[at] != ${after}) note = ${ODD}u;
-% else:
-            if (text[at] == '.') {
-                const uint point = ++at;
-                at = lines_many_digits(text, at, size, &value);
-                power = at - point;
-                digits += power;
-                if (!power) note = ${ODD}u;
+    while (left && !note) {
+        const uint before = rows[0];
+        const uint odd = lines_together(
+            text, begins + first + 1u, places, rows, size, gap, base, most_sources, most_targets,
+            ${"weights, " if weight else ""}src, dst);
+        // Where this is so again and again, to try costs no more than a few lines of many.
+        alone = !odd ? 0xFFFFFFFFu : rows[0] == before && alone <= ${MOST_ALONE}u ? 4u * alone : ${TOGETHER}u;
+        left = 0;
+        for (uint part = 0; part < ${PARTS}u; ++part) {
+            const uint end = begins[first + part + 1u];
+            uint at = places[part], row = rows[part];
+            for (uint line = 0; line < alone && at < end && !note; ++line) {
+                note = lines_line(
+                    text, &at, size, gap, base, most_sources, most_targets,
+                    ${"weights + row, " if weight else ""}src + row, dst + row);
+                row += !note;
             }
-            if ((text[at] | 0x20) == 'e') {
-                ulong exponent = 0;
-                const uint negative = text[at + 1] == '-', first = at + 1 + (negative || text[at + 1] == '+');
-                at = lines_digits(text, first, &exponent);
-                if (at - first - 1 >= 3) note = ${ODD}u;
-                power += negative ? (uint)exponent : -(uint)exponent;
-            }
-            if (power >= ${FIVES} || text[at] != ${after}) note = ${ODD}u;
-% endif
-            if (digits > ${MOST_DIGITS} && digits - lines_zeros(text, begin) > ${MOST_DIGITS}) note = ${ODD}u;
-            // The bits of -0 are for those to know who see all weights.
-            if (minus && !value) note = ${ODD}u;
-            if (note) break;
-            ++at;
-% if column == weight and decimals:
-            // Of a few digits, which a double holds exactly, a division rounds once.
-            const ulong size = digits <= 15 && power <= 15
-                ? as_ulong((double)value / POWERS_OF_TEN[power]) : lines_float64(value, power);
-            weights[row] = (ulong)minus << 63 | size;
-% elif column == weight:
-            weights[row] = minus ? -value : value;
-% endif
+            places[part] = at;
+            rows[part] = row;
+            left |= at < end;
+            found[first + part] = note ? note : row - (first + part) * room;
         }
-% endfor
-        src[row] = id_0;
-        dst[row] = id_1;
-        ++row;
     }
-    found[own] = note ? note : row - first;
-% endif
 }

@@ -45,17 +45,23 @@ def processor(pocl, monkeypatch):
     return pocl
 
 
-@pytest.fixture(params=["one line", "two lines"])
+@pytest.fixture(params=["alone", "together"])
 def both(tmp_path, monkeypatch, request):
     """Read a file both ways; give what came out twice, and how many edges the kernel read.
 
-    By one line of two ids after the other, and by two at once, whether they are in order or not.
+    Texts of tests are so short that many work-items have a few lines each, which are read alone; or
+    there is but one of them, which reads four lines of either half together.
     """
     request.getfixturevalue("processor")
-    most = 2 if request.param == "two lines" else 1
-    of_item = lambda _, line: most if line.columns == 2 else 1  # noqa: E731
-    monkeypatch.setattr(compiled, "parts_of_item", of_item)
+    if request.param == "together":
+        few_together(monkeypatch, parts=2)
     return reading_twice(tmp_path / "graph", monkeypatch)
+
+
+def few_together(monkeypatch, parts):
+    monkeypatch.setattr(compiled, "work_items", lambda _: 1)
+    monkeypatch.setattr(compiled, "PARTS", parts)
+    monkeypatch.setattr(compiled, "TOGETHER", 4)
 
 
 @pytest.mark.parametrize("block_bytes", BLOCKS)
@@ -106,11 +112,14 @@ def test_commas(both, odd):
     ],
 )
 def test_markers(both, odd):
-    arcs = b"".join(b"a %d %d %d\n" % (i + 1, i + 2, i % 7) for i in range(20))
-    first, second, rows = both(b"p sp 30 40\n" + arcs + arcs, "dimacs9")
-    assert (first == second, rows) == (True, 40)
-    first, second, _ = both(b"p sp 30 41\n" + arcs + odd + arcs, "dimacs9")
-    assert first == second
+    arcs = [b"a %d %d %d\n" % (i % 20 + 1, i % 20 + 2, i % 7) for i in range(60)]
+    first, second, rows = both(b"p sp 30 60\n" + b"".join(arcs), "dimacs9")
+    assert (first == second, rows) == (True, 60)
+    for place in (1, 6, 30, 35, 60):
+        text = b"".join([*arcs[:place], odd, *arcs[place:]])
+        first, second, rows = both(b"p sp 30 61\n" + text, "dimacs9")
+        assert first == second
+        assert rows == 0 or odd == b"a"  # which without a newline is a block of its own
 
 
 @pytest.mark.parametrize("block_bytes", [512, 1 << 20])
@@ -168,26 +177,106 @@ def test_ids_of_all_lengths(both, most):
         assert rows == len(texts) - cut
 
 
-@pytest.mark.usefixtures("processor")
-def test_two_lines_are_read_at_once_where_they_are_in_no_order(tmp_path, monkeypatch):
-    """Which takes less time then, and more otherwise; and what is read is the same."""
-    taken, make = [], compiled.lines_kernel
-
-    def noted(*args, **named):
-        taken.append(args[-1])
-        return make(*args, **named)
-
-    monkeypatch.setattr(compiled, "lines_kernel", noted)
-    rng = np.random.default_rng(5)
-    src, dst = rng.integers(0, 1000, (2, 4000))
-    reading = reading_twice(tmp_path / "graph", monkeypatch)
-    for order, forms in ((np.lexsort((dst, src)), {1}), (slice(None), {2})):
-        taken.clear()
-        lines = b"".join(b"%d %d\n" % edge for edge in zip(src[order], dst[order], strict=True))
-        first, second, rows = reading(lines, "snap", 4096)
+@pytest.mark.parametrize("columns", [3, 4])
+def test_weights_of_all_lengths(both, columns):
+    rng = random.Random(5)  # noqa: S311 - not a secret
+    lines = []
+    for _ in range(400):
+        weight = rng.randrange(1, 10 ** rng.randrange(1, 9 if rng.randrange(9) else 18))
+        time = f" {rng.randrange(10):0{rng.choice([1, 40])}d}" * (columns - 3)
+        sign = "-" * (rng.randrange(4) == 0)
+        lines.append(f"{rng.randrange(9)} {rng.randrange(10**6)} {sign}{weight}{time}\n")
+    for cut in range(20):
+        data = "".join(lines[cut:]).encode()
+        first, second, rows = both(b"# Nodes: 1000000\n" + data, "snap")
         assert first == second
-        assert rows == 4000
-        assert set(taken) == forms
+        assert rows == len(lines) - cut
+
+
+def test_any_byte_among_plain_lines(both):
+    """Some have what all digits have; none is one, wherever lines are read."""
+    lines = b"".join(b"%d %d %d\n" % (i % 7, 10**7 + i, 300 + i) for i in range(64))
+    begin = lines.index(b"\n", len(lines) // 2 + 20) + 1
+    places = [*range(16), *range(begin, begin + 16), len(lines) - 3]
+    for number, byte in enumerate(set(range(256)) - set(b"0123456789")):
+        data = bytearray(lines)
+        data[places[number % len(places)]] = byte
+        first, second, rows = both(bytes(data), "snap", max_vertices=10**8)
+        assert first == second, byte
+        # A point among weights, or a minus before one.
+        assert rows == 0 or bytes([byte]) in b".-\n ", byte
+
+
+@pytest.mark.parametrize(
+    "wrong", ["0 5 6", "5 0 6", "9001 5 6", "5 9001 6", "99999999 5 6", "5 6 -0"]
+)
+def test_a_line_that_is_wrong_among_many(both, wrong):
+    for name, base in (("wel", 0), ("koblenz", 1)):
+        head = "% asym weighted\n% 81 9000 9000\n" if base else ""
+        body = [f"{1 + i % 9000} {1 + i % 97} {1 + i % 7}\n" for i in range(80)]
+        for place in (*range(9), 40, 77, 80):
+            text = head + "".join([*body[:place], wrong + "\n", *body[place:]])
+            first, second, rows = both(text.encode(), name, max_vertices=9001 - base)
+            assert first == second
+            assert rows == 81 * (wrong in ("0 5 6", "5 0 6") and not base)
+
+
+@pytest.mark.usefixtures("processor")
+def test_short_numbers_are_read_together(tmp_path, monkeypatch):
+    """All but a few: here no line is left to be read alone, which would refuse its weight."""
+    few_together(monkeypatch, parts=1)
+    line = b"12345678 12345679 -12345670\n"
+    monkeypatch.setattr(compiled, "LINE_BYTES", len(line))
+    monkeypatch.setattr(compiled, "MOST_DIGITS", 0)
+    reading = reading_twice(tmp_path / "graph", monkeypatch)
+    for lines, read in ((16, 16), (17, 0)):
+        first, second, rows = reading(line * lines, "wel", max_vertices=10**8)
+        assert first == second
+        assert rows == read
+
+
+@pytest.mark.usefixtures("processor")
+def test_lines_are_read_together_again_after_others(tmp_path, monkeypatch):
+    """Those that are odd come alone, and so do more and more behind, up to some."""
+    few_together(monkeypatch, parts=2)
+    monkeypatch.setattr(compiled, "MOST_ALONE", 16)
+    rng = random.Random(3)  # noqa: S311 - not a secret
+    reading = reading_twice(tmp_path / "graph", monkeypatch)
+    for odd in (1, 5, 40, 400):
+        forms = (b"%d %09d\n" if rng.randrange(odd) == 0 else b"%d %d\n" for _ in range(900))
+        many = b"".join(form % (i, i) for i, form in enumerate(forms))
+        first, second, rows = reading(many, "el")
+        assert first == second
+        assert rows == 900
+
+
+def test_lines_that_are_longer_than_usual(both):
+    """Those that are read together may end in the next part, where they are read, too."""
+    lines = [b"%d %d 3 %0*d\n" % (i, i + 1, 50 if i < 40 else 30, i % 10) for i in range(90)]
+    for cut in range(20):
+        first, second, rows = both(b"".join(lines[cut:]), "snap")
+        assert first == second
+        assert rows == 90 - cut
+
+
+@pytest.mark.parametrize("digits", [(7, 7), (8, 8)])
+def test_short_decimals_to_the_last_bit(both, digits):
+    """Of seven or eight digits before the point and behind it, some without either."""
+    rng = random.Random(7)  # noqa: S311 - not a secret
+    before, behind = digits
+    texts = []
+    for _ in range(2000):
+        sign, whole = "-" * rng.randrange(2), str(rng.randrange(10 ** (before - 1), 10**before))
+        part = str(rng.randrange(10 ** (behind - 1), 10**behind))
+        kept = rng.randrange(behind + 1) if before < 8 else behind
+        texts.append(sign + whole[rng.randrange(before) :] + (f".{part[:kept]}" if kept else ""))
+    texts = [text for text in texts if float(text) or text[0] != "-"]
+    lines = "".join(f"{i} {i} {text}\n" for i, text in enumerate([*texts, "0.5"])).encode()
+    first, second, rows = both(lines, "wel")
+    assert first == second
+    assert rows == len(texts) + 1
+    expected = np.array([*map(float, texts), 0.5])
+    assert second[1][2] == (expected.dtype, expected.tobytes())
 
 
 def test_decimals_to_the_last_bit(both):

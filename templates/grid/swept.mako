@@ -25,7 +25,8 @@
 ## differs from run to run: sums of floating point are not for this.
 ##
 ## Lanes combine what was said even if none of it is of use: where the condition for that is a branch, ptxas 13.0
-## may let lanes skip the instruction (redux.sync) by a predicate of something else.
+## may let lanes skip the instruction (redux.sync) by a predicate of something else. `recount` does it in a
+## branch, but there in a loop, of which no predicate is made however small a tile is.
 ##
 ## Reference        D. Merrill, M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016
 

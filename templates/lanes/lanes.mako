@@ -7,6 +7,8 @@
 ## In scope      traits (DeviceTraits)
 ## Called by     every lane of the SIMD group together (lane-uniform control flow); lane_id,
 ##               lane_mask_lt and the lanemask_ words may be called anywhere
+##               Not as most of a small branch, of which a compiler may make a predicate, and a wrong
+##               one (tests/offline/collectives.py): give what changes nothing instead
 ## Barriers      the emulated flavour runs a work-group of exactly LANES work-items and uses
 ##               barriers; there lane-uniform is group-uniform
 ## Local memory  8 * LANES bytes in the emulated flavour, otherwise none

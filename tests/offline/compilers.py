@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from local_memory import entry_points
 
 from clgraph.device.hardware.amd import parse_binary
 from clgraph.device.hardware.nvidia import KernelUse, parse_build_log
@@ -25,9 +26,10 @@ AMD_LIBRARY, NVIDIA_LIBRARY = "amdgcn--amdhsa.bc", "nvptx64--nvidiacl.bc"
 
 @dataclass
 class Built:
-    """What came out: assembler text or binary, what each kernel takes, and complaints."""
+    """What came out: assembler text, binaries, what each kernel takes, and complaints."""
 
     text: str = ""
+    binary: bytes = b""  # of NVIDIA's assembler
     words: tuple[int, ...] = ()
     uses: dict[str, KernelUse] = field(default_factory=dict)
     complaints: str = ""
@@ -111,10 +113,24 @@ def ptxas() -> Path | None:
     return found if found.exists() else None
 
 
-def nvidia(source: str, folder: Path, *options: str) -> Built:
+def sized(text: str, source: str) -> str:
+    """Say in PTX how many work-items a group has, as NVIDIA's compiler does and clang does not.
+
+    The assembler then fits registers to the group, and knows that its SIMD groups are whole.
+    """
+    sizes = {kernel: size for kernel, size, _ in entry_points(source)}
+    return re.sub(
+        r"\.entry (\w+)\(.*?\n\)",
+        lambda head: f"{head[0]}\n.reqntid {size}, 1, 1" if (size := sizes[head[1]]) else head[0],
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def nvidia(source: str, folder: Path, *options: str, bound: bool = True) -> Built:
     """Compile to PTX with clang, and assemble it with NVIDIA's assembler where that is there.
 
-    Options are the assembler's.
+    Options are the assembler's; without a bound it gives a kernel the registers that it likes.
     """
     compiler = clang(NVIDIA_LIBRARY)
     kernel, text = folder / "kernel.cl", folder / "kernel.ptx"
@@ -132,9 +148,14 @@ def nvidia(source: str, folder: Path, *options: str) -> Built:
     built.text = text.read_text()
     assembler = ptxas()
     if assembler is not None:
-        done = run(assembler, "-arch", "sm_90", "-v", *options, text, "-o", folder / "kernel.cubin")
+        if bound:
+            text.write_text(sized(built.text, source))
+        binary = folder / "kernel.cubin"
+        binary.unlink(missing_ok=True)  # of what was compiled before
+        done = run(assembler, "-arch", "sm_90", "-v", *options, text, "-o", binary)
         built.uses = parse_build_log(done.stderr)
         built.complaints = "" if done.returncode == 0 else done.stderr
+        built.binary = binary.read_bytes() if binary.exists() else b""
     return built
 
 

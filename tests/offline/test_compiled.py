@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from compilers import build, complaints, operations, ptxas
+from collectives import skipped
+from compilers import build, complaints, nvidia, operations, ptxas
 from local_memory import entry_points
 
 from bench.studies.plans import ALGORITHMS, plans
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS = json.loads((Path(__file__).parent / "limits.json").read_text())
 SPARE = 1.15  # for what another version of a compiler makes of it
 SPARE_BYTES = 64  # of local memory, whose arrays may be aligned
+SPILLS = {"h200": 64}  # bytes of a work-item; where registers are bound, a small change moves some
 # One of each kind of kernel, for a quick look.
 SOME = {
     "bfs/bfs.cl": ("bfs",),
@@ -126,6 +128,7 @@ def compiled(device, name, source, folder, optimise="-O3"):
         # moves arrays of work-items into local memory that is left over.
         more = use.local_bytes > room + SPARE_BYTES
         assert not more or device.startswith("gfx"), f"{name}, {kernel}: {use}, declared {room}"
+    assert not built.binary or skipped(built.binary) == [], name
     return built
 
 
@@ -137,7 +140,7 @@ def check(device, label, name, source, folder, optimise="-O3"):
     registers, stack, local_bytes = LIMITS[device][label]
     for kernel, use in built.uses.items():
         assert use.registers <= registers * SPARE, f"{name}, {kernel}: {use}"
-        assert use.stack_bytes <= stack, f"{name}, {kernel}: {use}"
+        assert use.stack_bytes <= stack + SPILLS.get(device, 0), f"{name}, {kernel}: {use}"
         assert use.local_bytes <= local_bytes, f"{name}, {kernel}: {use}"
     return built
 
@@ -235,8 +238,9 @@ def test_the_peel_of_trusses_keeps_the_registers_of_wide_groups(tmp_path):
     assert stage.split(", ")[5:] == ["queue", "list", "length", "stamp", "level"]
     name, source = program("h200", PEEL, "truss-peel", "rows")
     assert "reqd_work_group_size(1024, 1, 1)" in source
-    built = check("h200", PEEL, name, source, tmp_path)
-    assert all(use.registers <= PEEL_REGISTERS for use in built.uses.values()), built.uses
+    check("h200", PEEL, name, source, tmp_path)
+    uses = nvidia(source, tmp_path, bound=False).uses
+    assert all(use.registers <= PEEL_REGISTERS for use in uses.values()), uses
 
 
 # One flavour of each kind by default; the others have the same words and are rendered as well.

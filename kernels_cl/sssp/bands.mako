@@ -25,7 +25,6 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
@@ -107,8 +106,7 @@ if (asked && lightest > (key_t)CONTROL_ULONG(HIGH)) CONTROL_ULONG(HIGH) = key_ra
         } else {
             ${end_by_group("0u")}
         }
-        ${pile.end_stage("pile_other", "other_count")}
-        ${relaxing.publish_least()}
+        ${relaxing.end_aside("pile_other", "other_count")}
         ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif

@@ -5,7 +5,6 @@
 
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="drift" file="/frontier/drift.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
@@ -42,8 +41,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
         }
         % endif
         % if "split" in all_stages:
-        ${pile.end_stage("pile_here", "pile_count")}
-        ${relaxing.publish_least()}
+        ${relaxing.end_aside("pile_here", "pile_count")}
         % endif
         ${relaxing.end()}
         % if config.drift:
@@ -65,8 +63,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
             }
             ${relaxing.enqueue(0, "v0", "improved", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
         </%relaxing:each_on_pile>
-        ${pile.end_stage("pile_other", "other_count")}
-        ${relaxing.publish_least()}
+        ${relaxing.end_aside("pile_other", "other_count")}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
@@ -102,8 +99,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
     </%def>
     </%single:levels>
     % if "split" in all_stages:
-    ${pile.end_stage("pile_here", "pile_count")}
-    ${relaxing.publish_least()}
+    ${relaxing.end_aside("pile_here", "pile_count")}
     % endif
     ${relaxing.end()}
     group_barrier_global();

@@ -77,7 +77,9 @@ typedef weight_t edge_t;
 </%tiles:each_tile>
 </%def>
 
-<%def name="publish_least()">
+## Its end: what was left in lanes' hands goes to a pile.
+<%def name="end_aside(pile_to, counter)">
+    ${pile.end_stage(pile_to, counter)}
     // Most groups find a smaller one there already.
     const key_t least_here = REDUCE_MIN_KEY(least);
     if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);

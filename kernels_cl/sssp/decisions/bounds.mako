@@ -45,13 +45,7 @@
         CONTROL_ULONG(HIGH) = first_high;
         CONTROL_ULONG(LEAST) = KEY_NONE;
         CONTROL_ULONG(CUT) = last_key;
-        state[STATUS_FLAGS] = 0;
-        next.mode = START;
-        next.length = source_count;
-        next.hubs = 0;
-        next.level = 1;
-        explored = 0;
-        work = n;
+        ${common.start("next")}
     } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         % if "split" in all_stages:
         if (now.mode == SPLIT) {

@@ -1,6 +1,7 @@
 ## common: what every search decides alike after a stage, and what it writes down.
 ##
 ## load_totals()      of the search: explored, work
+## start(s)           what follows FILL, where frontiers are queues
 ## record(s, edges, surplus), correct_record(s, edges)   the row of a level
 ## tile_of(s, edges)  entries that a SIMD group takes at a time
 ## is_alone()         whether the only group of a launch goes on by itself, whatever there is ahead
@@ -12,6 +13,16 @@
 <%def name="load_totals()">
     explored = *(volatile __global ulong *)(state + EXPLORED);
     work = *(volatile __global ulong *)(state + WORK);
+</%def>
+
+<%def name="start(s)">
+    state[STATUS_FLAGS] = 0;
+    ${s}.mode = START;
+    ${s}.length = source_count;
+    ${s}.hubs = 0;
+    ${s}.level = 1;
+    explored = 0;
+    work = n;
 </%def>
 
 <%def name="record(s, edges, surplus='0u')">

@@ -62,13 +62,7 @@ static inline key_t key_below(const double x) {
         % if config.method.controller == "device":
         control_begin(control_block, as_double(first_degree), as_double(first_delta), as_double(unit));
         % endif
-        state[STATUS_FLAGS] = 0;
-        next.mode = START;
-        next.length = source_count;
-        next.hubs = 0;
-        next.level = 1;
-        explored = 0;
-        work = n;
+        ${common.start("next")}
     } else if (now.mode == RELAX) {
         explored += CONTROL_ULONG(FRONTIER_EDGES);
         control_block[IMPROVED] = queued;

@@ -43,26 +43,19 @@ WITHIN, BETWEEN = 16, 8  # mean edges of a vertex within its part, and to others
 Row = dict[str, Any]
 
 
-def planted(
-    n: int, parts: int, *, seed: int = SEED, device: cg.Device | None = None, both: int = 24
-) -> cg.Graph:
+def planted(n: int, parts: int, *, device: cg.Device | None = None) -> cg.Graph:
     """Give a planted partition: random edges within equal parts, and fewer between any vertices.
 
     Parameters
     ----------
     n, parts : int
         Vertices, and parts of them.
-    seed : int
-        Of the edges.
     device : Device, optional
-        What sorts them.
-    both : int
-        Mean edges of a vertex; two thirds are within its part.
+        What sorts the edges.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     size = n // parts
-    inner = n * both * WITHIN // (WITHIN + BETWEEN) // 2
-    outer = n * both // 2 - inner
+    inner, outer = n * WITHIN // 2, n * BETWEEN // 2
     first = rng.integers(0, size * parts, inner, dtype=np.int32)
     second = first // size * size + rng.integers(0, size, inner, dtype=np.int32)
     sources = np.concatenate([first, rng.integers(0, n, outer, dtype=np.int32)])

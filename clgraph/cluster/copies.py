@@ -10,9 +10,9 @@ import numpy as np
 from clgraph.algorithms.bfs.config import BFSConfig
 from clgraph.algorithms.bfs.sharing import MOST_SHARED
 from clgraph.cluster.parts.copies import CopyPart, SharedBFS
+from clgraph.cluster.parts.linked import GAVE_UP
 from clgraph.cluster.ranks.comm import AllGather, Step
 from clgraph.cluster.result import Level
-from clgraph.engine.driver import GAVE_UP
 from clgraph.engine.findings import Later
 from clgraph.engine.outcome import Outcome
 from clgraph.engine.state import STATUS_PAUSED

@@ -147,8 +147,8 @@ class Changing(Contents):
             if not outcome.counts[STATUS]:
                 break
             edges = replace(edges, largest=outcome["LARGEST"])
-        told = partial(_told, outcome, steps, given, edges.count, edges.outside, joins)
-        return UpdateResult.later(told, began)
+        report = partial(_report, outcome, steps, given, edges.count, edges.outside, joins)
+        return UpdateResult.later(report, began)
 
     def _made(
         self, steps: Steps, held: tuple[Store, Spare], batch: Batch, way: int, regime: str
@@ -242,7 +242,7 @@ def _steps_of(place: Place) -> tuple[np.uint32, np.uint32]:
     return np.uint32(place.stride), np.uint32(place.offset)
 
 
-def _told(
+def _report(
     outcome: Outcome, steps: Steps, given: int, count: int, outside: int, joins: bool
 ) -> dict[str, Any]:
     """Give what a result says of a batch that one launch brought in, but for the host's time."""
@@ -250,13 +250,13 @@ def _told(
     others = different - wanted
     if outcome.stamped:
         steps["update"].note(outcome.device_ms)
-    told: dict[str, Any] = {"given": given, "repeated": count - different}
+    report: dict[str, Any] = {"given": given, "repeated": count - different}
     if joins:
-        told |= {"new": wanted, "present": others, "gone": 0, "absent": outside}
+        report |= {"new": wanted, "present": others, "gone": 0, "absent": outside}
     else:
-        told |= {"new": 0, "present": 0, "gone": wanted, "absent": outside + others}
-    told |= {"regime": "rows" if wanted else "none", "updated": 0, "logs": steps}
-    return told | {"moved": outcome.moved, "looked": outcome["LOOKED"]}
+        report |= {"new": 0, "present": 0, "gone": wanted, "absent": outside + others}
+    report |= {"regime": "rows" if wanted else "none", "updated": 0, "logs": steps}
+    return report | {"moved": outcome.moved, "looked": outcome["LOOKED"]}
 
 
 def timed(result: UpdateResult, steps: Steps, began: float) -> UpdateResult:

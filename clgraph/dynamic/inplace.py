@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMIT", "InPlace", "Shape"]
 
-BOX = 2048  # keys that a work-group sorts in its local memory
+BOX = 2048  # keys that a work-group sorts in its local memory; fewer where they do not fit
 LEAST_STRIDE = 256
 ROOM_OVER_MEAN = 8  # keys are not spread evenly
 KEYS_AIMED_AT = 256  # of a box: log2 steps of its sort, and rows enough to keep a group busy
@@ -111,8 +111,6 @@ class InPlace:
         Entries of the smallest block.
     offset : dtype
         Of places in the pool.
-    box : int
-        Most keys that a work-group sorts; fewer where that many do not fit local memory.
 
     Attributes
     ----------
@@ -126,15 +124,14 @@ class InPlace:
         are alike, so others as large are not tried unless they have to be.
     """
 
-    def __init__(
-        self, device: Device, fields: tuple[Field, ...], least: int, offset: Any, box: int = BOX
-    ) -> None:
+    def __init__(self, device: Device, fields: tuple[Field, ...], least: int, offset: Any) -> None:
         self.device = device
         self.together = device.traits.grid_barrier
         self.posts = can_post(device)
         self.too_many_from = FAR
         self._offset = np.dtype(offset)
         room = device.traits.local_bytes - BESIDE_BYTES
+        box = BOX
         while box * (KEY_BYTES + self._offset.itemsize) > room:
             box //= 2
         self.box = box

@@ -19,14 +19,14 @@ _set = object.__setattr__  # of results, which are frozen
 class _Later:
     """What may have its fields filled when one of them is first asked for."""
 
-    __slots__ = ("_told",)
-    _told: Callable[[], dict[str, Any]]
+    __slots__ = ("_report",)
+    _report: Callable[[], dict[str, Any]]
 
     def __getattr__(self, name: str) -> Any:
         """Fill the fields that nobody has asked for yet; only those that are empty come here."""
         if name.startswith("_"):  # there is nothing to fill them with
             raise AttributeError(name)
-        filled(self, **self._told())
+        filled(self, **self._report())
         return object.__getattribute__(self, name)
 
 
@@ -71,13 +71,13 @@ class UpdateResult(_Later):
     logs: Steps | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def later(cls, told: Callable[[], dict[str, Any]], began: float) -> UpdateResult:
-        """Give a result of a batch that began then and has ended, whose fields `told` gives.
+    def later(cls, report: Callable[[], dict[str, Any]], began: float) -> UpdateResult:
+        """Give a result of a batch that began then and has ended, whose fields `report` gives.
 
         To fill them takes a tenth of the host's part of a small batch.
         """
         result: UpdateResult = object.__new__(cls)
-        _set(result, "_told", told)
+        _set(result, "_report", report)
         _set(result, "total_ms", 1e3 * (time.perf_counter() - began))
         return result
 

@@ -241,7 +241,7 @@ class Updater:
         sizes = Sizes(block_edges, self.least)
         about = (count, np.uint32(self.least), np.uint32(sizes.bits))
         self.kernels.launch(log, "rows_classes", n, used, *about, *arrays[:2])
-        totals = self._by_class.one_pass(log, n, (arrays[0], arrays[1]), (arrays[2], arrays[3]), 0)
+        totals = self._by_class.one_pass(log, n, (arrays[0], arrays[1]), (arrays[2], arrays[3]))
         counts = totals.read(CLASSES).tolist()[1:]
         needed = sum(Blocks.slots_for(block_edges, k, c) for k, c in enumerate(counts) if c)
         held = min((pool.count for pool in spare.pools), default=0) // block_edges

@@ -2,8 +2,9 @@
 
 from clgraph.energy.estimating import model
 from clgraph.energy.measuring import measure
-from clgraph.energy.meters import Meter, NoMeter, Source, find_meter
+from clgraph.energy.meters import NoMeter, find_meter
 from clgraph.energy.model import EnergyModel, Fit, fit
+from clgraph.energy.readings import Meter, Source
 from clgraph.energy.runs import RunEnergy, per_run
 from clgraph.energy.steady import SteadyPower, idle_baseline, steady_power
 from clgraph.energy.target import PowerTarget

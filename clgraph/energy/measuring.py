@@ -34,7 +34,7 @@ IDLE_SECONDS = 0.5
 IDLE_KEPT_S = 600.0
 
 _idle: dict[Device, tuple[float, float]] = {}  # watts, and when they were taken
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def idle_power(meter: Meter, timebase: Timebase, seconds: float) -> float | None:
@@ -78,10 +78,10 @@ def idle_watts(
     return watts
 
 
-def _tell_once(device: Device, meter: NoMeter) -> None:
+def _warn_once(device: Device, meter: NoMeter) -> None:
     said = f"{device.name}: {meter.note}"
-    if said not in _told:
-        _told.add(said)
+    if said not in _warned:
+        _warned.add(said)
         log.warning("energy is not measured: %s", said)
 
 
@@ -171,7 +171,7 @@ def open_meter(
     chosen = choose_device(device)
     found = find_meter(chosen)
     if isinstance(found, NoMeter):
-        _tell_once(chosen, found)
+        _warn_once(chosen, found)
     return found, chosen
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from clgraph.energy.nvml import NvmlMeter, card_address
 from clgraph.energy.rapl import RaplMeter
-from clgraph.energy.readings import Meter, MeterError, Reading, Source
+from clgraph.energy.readings import Meter, MeterError, Source
 
 if TYPE_CHECKING:
     from clgraph.device import Device
 
-__all__ = ["Meter", "MeterError", "NoMeter", "Reading", "Source", "find_meter"]
+__all__ = ["NoMeter", "find_meter"]
 
 
 @dataclass(frozen=True, slots=True)

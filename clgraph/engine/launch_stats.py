@@ -1,4 +1,4 @@
-"""What runs tell about themselves: how stats print, and those of a sequence of launches."""
+"""What runs report: how stats print, and those of a sequence of launches."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Shown:
 
     def __repr__(self) -> str:
         """Return a line such as ``RankStats(kernel_ms=1.28, total_ms=1.9, ...)``."""
-        told = []
+        shown = []
         for name in _SHOWN:
             value = getattr(self, name, None)
             if isinstance(value, float):
-                told.append(f"{name}={value:.4g}")
+                shown.append(f"{name}={value:.4g}")
             # Levels may be a table, and some have no configuration.
             elif isinstance(value, int | str) or (name == "config" and value is not None):
-                told.append(f"{name}={value!r}")
-        return f"{type(self).__name__}({', '.join(told)})"
+                shown.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 class LaunchStats(Shown):

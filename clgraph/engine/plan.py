@@ -203,6 +203,7 @@ class SearchPlan(FollowingPlan):
     graph: Graph
     config: Resolved
     with_predecessors: bool
+    DRIVER: ClassVar[type[Driver]] = Driver
 
     def _ready(
         self, table: Table, about: object, *, level_capacity: int, dtype: DTypeLike, **kernels: Any
@@ -228,7 +229,7 @@ class SearchPlan(FollowingPlan):
         else:
             # An exception may come before there are others than those before.
             self._built_for: tuple[Any, ...] = ()
-            self._stages = Driver(
+            self._stages = self.DRIVER(
                 self.device, table=table, config=self.config, timed=True, **kernels
             )
             self._built_for = (about, table.rows)

@@ -47,7 +47,7 @@ class Estimated(Shown):
 
     total_ms: float
     _device: Device | None = None
-    _told: tuple[float | None, str] = (None, "nothing was run on a device.")
+    _kept_estimate: tuple[float | None, str] = (None, "nothing was run on a device.")
 
     @property
     def kernel_ms(self) -> float:
@@ -68,7 +68,7 @@ class Estimated(Shown):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle what the estimate is, and not the device."""
-        return self.__dict__ | {"_told": self._estimated(), "_device": None}
+        return self.__dict__ | {"_kept_estimate": self._estimated(), "_device": None}
 
     @property
     def energy_estimate(self) -> float | None:
@@ -87,7 +87,7 @@ class Estimated(Shown):
     def _estimated(self) -> tuple[float | None, str]:
         device = self._device
         if device is None:
-            return self._told
+            return self._kept_estimate
         units, groups = device.traits.compute_units, self._ran_in()
         estimating = module("clgraph.energy.estimating")
         why: str | None = estimating.why_none(device)

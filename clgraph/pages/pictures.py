@@ -154,12 +154,10 @@ class Picture:
         axis.set_major_formatter(label)
         return low, high
 
-    def line(
-        self, x: Sequence[float], y: Sequence[float], colour: str, *, width: float = 1.5
-    ) -> None:
+    def line(self, x: Sequence[float], y: Sequence[float], colour: str) -> None:
         """Join points within the axes; those that are not finite leave a gap."""
         x, y = self._within(x, self.axes.get_xlim()), self._within(y, self.axes.get_ylim())
-        self.axes.plot(x, y, color=COLOURS.get(colour, colour), linewidth=width, gid="line")
+        self.axes.plot(x, y, color=COLOURS.get(colour, colour), linewidth=1.5, gid="line")
 
     def whisker(self, x: tuple[float, float], y: float, colour: str) -> None:
         """Draw a bar across, behind the dot that lies in it."""

@@ -168,7 +168,7 @@ class RadixSort(Stage):
         """
         other = self.array("sorted_keys", keys.count, self.key)
         moved = self.array("sorted_values", values.count, values.dtype)
-        return moved, self.one_pass(log, n, (keys, values), (other, moved), 0)
+        return moved, self.one_pass(log, n, (keys, values), (other, moved))
 
     def one_pass(
         self,
@@ -176,9 +176,8 @@ class RadixSort(Stage):
         n: int,
         source: tuple[Allocation, Allocation],
         target: tuple[Allocation, Allocation],
-        shift: int,
     ) -> Allocation:
-        """Sort n > 0 keys and values by the digit above `shift`, from two arrays to two others.
+        """Sort n > 0 keys and values by the lowest digit, from two arrays to two others.
 
         Returns
         -------
@@ -187,8 +186,8 @@ class RadixSort(Stage):
         """
         run = self._run(n)
         if self._sweeps:
-            self._count(log, run, source[0], shift, 1)
-        return self._pass(log, run, source, target, shift, 0)
+            self._count(log, run, source[0], 0, 1)
+        return self._pass(log, run, source, target, 0, 0)
 
     def _count(self, log: Log, run: Run, keys: Allocation, shift: int, passes: int) -> None:
         """Count the digits of some passes, and let the first of them begin."""

@@ -17,7 +17,7 @@ from clgraph.profile.characterise import QUICK, characterise
 from clgraph.profile.kept import private_place
 from clgraph.profile.mixes import mixes
 from clgraph.profile.pricing import Timed, fitted, prices_file
-from clgraph.profile.quality import Calibration, Specimen, calibrated, device_weights, weights_file
+from clgraph.profile.quality import Calibration, Specimen, calibrated, weights_file
 from clgraph.profile.running import profile, runnable
 from clgraph.progress import report_progress
 from clgraph.seeded import seeded
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from clgraph.profile.report import QualityReport
     from clgraph.progress import Progress
 
-__all__ = ["calibrate", "device_weights", "others", "specimens", "timed"]
+__all__ = ["calibrate", "others", "specimens", "timed"]
 
 SEED = 20261122
 BALANCERS = ("item_thread", "vwarp", "dyn_vwarp", "cws", "block_search", "two_phase", "multi_phase")
@@ -210,8 +210,8 @@ def calibrate(
     Returns
     -------
     Calibration
-        Weights, errors, and rank correlations; `device_weights` finds the weights again. Prices of
-        predicted times, which profiles of the device use from now on.
+        Weights, errors, and rank correlations; `clgraph.profile.quality.device_weights` finds the
+        weights again. Prices of predicted times, which profiles of the device use from now on.
 
     Raises
     ------

@@ -49,7 +49,6 @@ __all__ = [
 
 LINE_BYTES, SECTOR_BYTES = 128, 32
 USUAL_BANKS, BANK_BYTES = 32, 4  # of local memory, where a device does not say how many
-ACCESS_BYTES = (1, 2, 4, 8, 16)
 SATURATED = 0.95  # throughput from which on more resident work-items are no use
 # Criteria that are computed once for a whole run and not for each of its kernels.
 WHOLE_RUN = ("HSync", "DT")

@@ -98,7 +98,7 @@ class KernelReport:
         """The resource that bounds it."""
         return self.prediction.limiter
 
-    def hot_places(self, most: int = HOT_PLACES) -> list[dict[str, Any]]:
+    def hot_places(self) -> list[dict[str, Any]]:
         """Give the accesses that move most, with their line of the rendered source."""
         if self.totals is None:
             return []
@@ -109,15 +109,14 @@ class KernelReport:
                 "access": site.text,
                 "requests": float(row[0]),
                 "bytes": float(row[2]),
-                "moved": float(row[4] if not site.kind.startswith("local") else row[3]),
-                "per_request": float(
-                    (row[4] if not site.kind.startswith("local") else row[3]) / row[0]
-                ),
+                "moved": float(moved),
+                "per_request": float(moved / row[0]),
             }
             for site, row in zip(self.totals.sites, self.totals.counts, strict=True)
             if site.kind not in {"block", "barrier"} and row[0] > 0
+            for moved in (row[3 if site.kind.startswith("local") else 4],)
         ]
-        return sorted(places, key=lambda place: -float(str(place["moved"])))[:most]
+        return sorted(places, key=lambda place: -float(str(place["moved"])))[:HOT_PLACES]
 
     def record(self) -> dict[str, Any]:
         """Give it for JSON."""

@@ -16,7 +16,7 @@ from clgraph.profile.characterise import QUICK, ceilings_of, characterise, funct
 from clgraph.profile.criteria import Criterion
 from clgraph.profile.evidence import Evidence
 from clgraph.profile.gpm import CardMetrics, sampled
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.passes.watching import Counting, empty_barrier_cycles, uses_counters
 from clgraph.profile.prediction import speedups

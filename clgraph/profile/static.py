@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clgraph.device.programs.program import build
-from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.instrument.rewriting import instrumented
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.microbenchmarks.purity import assembler_text
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ __all__ = [
 Judgement: TypeAlias = Literal["useful", "useless", "harmful"]
 
 TARGETS = ("time", "mean_power", "peak_power", "energy")
-TOLERANCE = 0.05
+TOLERANCE = 0.05  # how far a ratio must be from 1 to count
 LANES = 32
 # Operations of integers that no device has as one instruction, by how assemblers spell them.
 _EXPENSIVE = re.compile(
@@ -129,7 +129,6 @@ def judge(
     candidate: Candidate,
     curves: Mapping[str, Curve],
     *,
-    tolerance: float = TOLERANCE,
     limits: Mapping[str, float] | None = None,
 ) -> Verdict:
     """Report what a candidate would change on a device.
@@ -140,8 +139,6 @@ def judge(
         What could be done.
     curves : mapping of str to Curve
         Of the device.
-    tolerance : float
-        How far a ratio must be from 1 to count.
     limits : mapping of str to float, optional
         Largest ratios that other targets may come to, for example ``{"peak_power": 1.0}``; beyond
         them nothing is useful.
@@ -186,9 +183,9 @@ def judge(
     def judged(ratio: float | None) -> Judgement | None:
         if ratio is None:
             return None
-        if ratio >= 1.0 + tolerance:
+        if ratio >= 1.0 + TOLERANCE:
             return "harmful"
-        return "useful" if ratio <= 1.0 - tolerance and not exceeded else "useless"
+        return "useful" if ratio <= 1.0 - TOLERANCE and not exceeded else "useless"
 
     return Verdict(candidate, ratios, {name: judged(ratio) for name, ratio in ratios.items()})
 

@@ -18,6 +18,7 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
 
 <%def name="setup()">
@@ -203,7 +204,7 @@ ${(copying.copy_group if config.balance.scope == "group" else copying.copy)(coun
     next.tile = (uint)clamp(per_group, 0, ${config.lanes.bit_length() - 1});
     % endif
     work += (ulong)now.length + out_edges + ${config.stage_work}u;
-    ${level.finish("next")}
+    ${stage.finish("next")}
     stage_by_one_group = 0;
 </%def>
 

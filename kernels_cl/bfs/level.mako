@@ -14,6 +14,7 @@
 <%! LARGE, FEW_LEFT, SHRUNK, VERY_FEW, SURELY = 16, 16, 8, 256, 4 %>
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="chunks" file="/balance/shared/chunks.mako"/>
 <%namespace name="pull" file="/balance/pull.mako"/>
 <%namespace name="sharing" file="/bfs/copies/levels.mako"/>
@@ -107,18 +108,9 @@ if (${s}.level - 1 < level_capacity)
     levels[${s}.level - 1] = (uint4)(${s}.length + ${s}.hubs, ${"0u" if config.exact else "(uint)edges"}, ${s}.mode${f" | {s}.share << 8" if copies else ""}, device_clock_ns());
 </%def>
 
-## A launch ends at a stage boundary: because the search is done, because its budget is spent or
-## because groups are wanted that were dismissed.
-<%def name="finish(s)">
-    const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
-    ${s}.leave = done || pause;
-</%def>
-
 <%def name="store_sums()">
     state[REACHED] = reached;
-    *(volatile __global ulong *)(state + EXPLORED) = explored;
-    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
-    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+    ${stage.store_totals()}
 </%def>
 
 <%def name="store_totals(s)">

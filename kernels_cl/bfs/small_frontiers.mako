@@ -12,6 +12,7 @@
 <%namespace name="group_frontier" file="/grid/group_frontier.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
 
 ## Levels whose frontier stays with the groups: while it is small enough for that, and too large for
@@ -100,7 +101,7 @@
         % endif
     </%def>
     </%single:levels>
-    ${level.finish("now")}
+    ${stage.finish("now")}
     if (lid == 0) {
         ${level.store_totals("now")}
     }

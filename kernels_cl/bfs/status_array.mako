@@ -23,6 +23,7 @@
 <%namespace name="classes" file="/bfs/status_classes.mako"/>
 <%namespace name="generation" file="/bfs/status_queues.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
 
 <%def name="declarations()">
@@ -170,7 +171,7 @@ ${generation.setup()}
     if (over) next.mode = MODE_DONE;
     % endif
     work += (ulong)n / 8 + edges + ${config.stage_work}u;
-    ${level.finish("next")}
+    ${stage.finish("next")}
     stage_by_one_group = 0;
     fence_device();
 </%def>

@@ -30,6 +30,7 @@
 <%namespace name="rows" file="/frontier/rows.mako"/>
 <%namespace name="fill" file="/bfs/fill.mako"/>
 <%namespace name="visiting" file="/bfs/visit.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="level" file="/bfs/level.mako"/>
 <%namespace name="sharing" file="/bfs/copies/levels.mako"/>
 
@@ -212,7 +213,7 @@ ${(config.hub_degree if own else min(config.hub_degree, SOURCE_EDGES * config.la
         next.hubs = hubs;
     }
     work += (ulong)now.length + ${config.stage_work}u;
-    ${level.finish("next")}
+    ${stage.finish("next")}
     stage_by_one_group = (flags & FLAG_SINGLE_GROUP) && next.mode == ${level.expansion()} && !next.leave && next.hubs == 0${" && !next.share" if copies else ""} &&
                   next.length <= ${config.limits.single_group_capacity}u && edges <= ${config.limits.single_group_edges}u;
     ${level.cut("next")}

@@ -1,5 +1,6 @@
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
 <%namespace name="share" file="/grid/items.mako"/>\
+<%namespace name="bisect" file="/rows/bisect.mako"/>\
 <%namespace name="level" file="/communities/level.mako"/>\
 // A graph whose vertices are the communities, or parts of them, of another.
 //
@@ -128,11 +129,7 @@ __kernel KERNEL void coarsen_begins(
 {
     <%share:each_item count="n + 1u">
         uint low = 0u, high = count;
-        while (low < high) {
-            const uint middle = low + (high - low) / 2u;
-            if (LEADS_TO(pairs[run_places[middle]]) < item) low = middle + 1u;
-            else high = middle;
-        }
+        ${bisect.first("low", "high", "LEADS_TO(pairs[run_places[middle]]) < item")}
         indptr[item] = low;
     </%share:each_item>
 }

@@ -84,11 +84,11 @@ __kernel KERNEL void level_turns(
     __global const uint *restrict totals,       // [classes * bins] vertices with each key of level_order
     __global const uint *restrict chunk_counts, // [classes]
     __global uint *restrict turns,              // [classes * turn_words] out
-    __global uint *restrict told,               // [told_words] out: 0, for the first passes
-    const uint told_words)                      // more than classes
+    __global uint *restrict counters,           // [counter_words] out: 0, for the first passes
+    const uint counter_words)                   // more than classes
 {
-    <%share:each_item count="told_words">
-        told[item] = 0u;
+    <%share:each_item count="counter_words">
+        counters[item] = 0u;
         if (item >= ${classes}u) continue;
         uint first_vertex = 0u, first_chunk = 0u;
         for (uint key = 0u; key < item * ${len(bins) + 1}u; ++key) first_vertex += totals[key];

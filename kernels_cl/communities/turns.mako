@@ -62,7 +62,7 @@ ${hubs.functions()}</%def>
     const uint moves_before,                    // of the pass before
     const ulong tolerance,                      // of what is gained
     const uint spin_limit,
-    volatile __global uint *told,               // the barrier's words, then GAIN_WORDS for each pass
+    volatile __global uint *counters,           // the barrier's words, then GAIN_WORDS for each pass
     const uint seed,
     __global const uint *restrict turns,        // [classes * TURN_WORDS]
     __global const uint *restrict vertices,     // [n] by turn, and by the length of their rows
@@ -131,7 +131,7 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
         ${meet()}
     }
     if (TOGETHER) {
-        volatile __global uint *const sums_of_pass = told + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
+        volatile __global uint *const sums_of_pass = counters + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
         const uint movers = load_relaxed(sums_of_pass + 2);
         if (!movers) break;
 % if keeps:
@@ -145,7 +145,7 @@ for (uint pass = 0u; pass < most_passes; ++pass) {
 
 <%def name="meet()">
 % if only is None and not threads(kinds):
-if (TOGETHER && !grid_barrier(told, spin_limit)) return;
+if (TOGETHER && !grid_barrier(counters, spin_limit)) return;
 % endif
 </%def>
 
@@ -154,7 +154,7 @@ lane_converge();
 gain = lane_reduce_add_ulong(gain);
 moves = lane_reduce_add(moves);
 if (lane_id() == 0u && moves) {
-    volatile __global uint *const sums_of_pass = told + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
+    volatile __global uint *const sums_of_pass = counters + GRID_BARRIER_WORDS + pass * GAIN_WORDS;
     const uint low = (uint)gain, met = atomic_add(sums_of_pass, low);
     atomic_add(sums_of_pass + 1, (uint)(gain >> 32) + (met + low < low ? 1u : 0u));
     atomic_add(sums_of_pass + 2, moves);

@@ -10,6 +10,8 @@
 ## Barriers         several; none is needed between the parts
 ## Local memory     none but update.cl's
 
+<%namespace name="bisect" file="/rows/bisect.mako"/>
+
 <%def name="functions()">\
 // A row that a batch changes.
 typedef struct { uint vertex, length, old_class, spot; offset_t old_place, new_place; } row_t;
@@ -19,21 +21,13 @@ static inline uint targets_below(
     const __local ulong *keys, uint begin, const uint end, const uint x, const uint place_bits, const uint bits
 ) {
     uint low = begin, high = end;
-    while (low < high) {
-        const uint middle = low + (high - low) / 2u;
-        if (TARGET(keys[middle]) < x) low = middle + 1u;
-        else high = middle;
-    }
+    ${bisect.first("low", "high", "TARGET(keys[middle]) < x")}
     return low - begin;
 }
 
 // The last of several ascending numbers that is not above x; the first is not.
 static inline uint last_upto(const __local ${offset} *list, uint low, uint high, const offset_t x) {
-    while (high - low > 1u) {
-        const uint middle = low + (high - low) / 2u;
-        if (list[middle] <= x) low = middle;
-        else high = middle;
-    }
+    ${bisect.last("low", "high", "list[middle] <= x")}
     return low;
 }
 </%def>
@@ -207,11 +201,7 @@ for (offset_t unit = from + lane_id(); unit < upto; unit += ${at_once}u * LANES)
 const uint listed = load_relaxed(SPOT(parity, LONG + 1u));
 for (uint piece = (uint)get_group_id(0); piece < moving; piece += (uint)get_num_groups(0)) {
     uint row_low = 0u, row_high = listed;
-    while (row_high - row_low > 1u) {
-        const uint middle = row_low + (row_high - row_low) / 2u;
-        if (long_rows[middle].w <= piece) row_low = middle;
-        else row_high = middle;
-    }
+    ${bisect.last("row_low", "row_high", "long_rows[middle].w <= piece")}
     const uint4 of = long_rows[row_low];
     __global row_t *const row = rows + of.x;
     const offset_t piece_first = (offset_t)(piece - of.w) * PIECE;
@@ -257,11 +247,7 @@ if (lid == 0u) {
 <%def name="join()">
 for (uint k = lid; k < kept; k += GROUP_SIZE) {
     uint low_row = 0u, high_row = count_rows;
-    while (high_row - low_row > 1u) {
-        const uint middle = low_row + (high_row - low_row) / 2u;
-        if (begins[middle] <= k) low_row = middle;
-        else high_row = middle;
-    }
+    ${bisect.last("low_row", "high_row", "begins[middle] <= k")}
     const offset_t target = mine[low_row].new_place + place[k] + (k - begins[low_row]);
     indices[target] = TARGET(keys[k]);
 % if fields:

@@ -6,6 +6,7 @@
 ## Barriers         none
 ## Local memory     none
 
+<%namespace name="bisect" file="/rows/bisect.mako"/>\
 <%namespace name="sorted" file="/intersect/intersect.mako"/>\
 
 <%def name="functions()">\
@@ -13,11 +14,7 @@ ${sorted.bound("lower_bound", "<")}
 ${sorted.bound("upper_bound", "<=")}
 // The first key, from `low` on and below `high`, that is not less than `key`; else `high`.
 static inline uint key_bound(const __global ulong *keys, uint low, uint high, const ulong key) {
-    while (low < high) {
-        const uint middle = low + (high - low) / 2u;
-        if (keys[middle] < key) low = middle + 1u;
-        else high = middle;
-    }
+    ${bisect.first("low", "high", "keys[middle] < key")}
     return low;
 }
 </%def>

@@ -7,6 +7,7 @@
 ## similarity(row, t)   fixed point, 0 .. ONE; in scope n and `alike` arguments
 ## alike()         kernel parameters behind it
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
+<%namespace name="bisect" file="/rows/bisect.mako"/>
 
 <%def name="prologue()">\
 ${lanes.vocabulary()}
@@ -23,10 +24,7 @@ typedef ${"ulong" if wide_offsets else "uint"} offset_t;
 <%def name="has_edge()">
     offset_t low = indptr[u], high = indptr[u + 1u];
     const offset_t end = high;
-    while (low < high) {
-        const offset_t middle = low + (high - low) / 2u;
-        if (indices[middle] < v) low = middle + 1u; else high = middle;
-    }
+    ${bisect.first("low", "high", "indices[middle] < v", "offset_t")}
     return low < end && indices[low] == v;
 </%def>
 

@@ -5,6 +5,7 @@
 ## In scope       the kernel's arguments, and what its stage declares
 
 <%namespace name="record" file="/scc/record.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 
 <%def name="constants()">\
 // Rounds that a repetition may take, by the stage word's `stretch`, which rises where they were too few: near ones
@@ -87,7 +88,6 @@
     const int given_up = spent > work_limit && next.mode != MODE_DONE;
     if (given_up) next.mode = MODE_DONE;
     if (next.mode == MODE_DONE) *pivot_key = 0;
-    const int done = next.mode == MODE_DONE, pause = !done && work > budget;
-    next.leave = done || pause;
+    ${stage.finish("next", "work > budget")}
     stage_by_one_group = 0;
 </%def>

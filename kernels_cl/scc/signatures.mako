@@ -8,6 +8,7 @@
 
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
+<%namespace name="bisect" file="/rows/bisect.mako"/>
 
 <%def name="functions()">
 // Priorities of a repetition: a permutation of [0, 2^bits), and above them all the pivot's.
@@ -76,11 +77,7 @@ static inline uint raise(volatile __global uint *signature, volatile __global ui
 // The row that holds edge e, by binary search.
 static inline uint row_of(__global const offset_t *indptr, const uint n, const uint e) {
     uint low = 0, high = n;   // indptr[low] <= e < indptr[high]
-    while (high - low > 1u) {
-        const uint middle = low + (high - low) / 2u;
-        if (indptr[middle] <= e) low = middle;
-        else high = middle;
-    }
+    ${bisect.last("low", "high", "indptr[middle] <= e")}
     return low;
 }
 </%def>

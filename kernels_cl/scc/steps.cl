@@ -122,8 +122,7 @@ ${record.settle("now.mode == FOLLOW ? now.length : now.live", "now.mode | now.ph
     }
     // What is left is left to another search where scans do not pay.
     if (next.live == 0 || spent > work_limit) next.mode = MODE_DONE;
-    const int done = next.mode == MODE_DONE, pause = !done && work > budget;
-    next.leave = done || pause;
+    ${stage.finish("next", "work > budget")}
     stage_by_one_group = 0;
 </%def>
 

@@ -25,7 +25,6 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="collected" file="/frontier/collected.mako"/>
 <%namespace name="keys_at" file="/visited/decrease.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
@@ -98,24 +97,16 @@ if (asked && lightest > (key_t)CONTROL_ULONG(HIGH)) CONTROL_ULONG(HIGH) = key_ra
         const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
         ${relaxing.begin_aside()}
         ${begin_found()}
-        <%tiles:each_tile count="now.length" size="LANES">
-            const uint place = tile_begin + lane_id();
-            const int active = place < tile_end;
-            const uint v0 = active ? pile_here[place] : 0u;
-            const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
-            const int improved = active && key > low && key <= high, stays = active && key > high;
-            if (stays) least = min(least, key);
+        <%relaxing:each_on_pile>
             ${collect("improved", "v0 | 0x80000000u")}
-            ${pile.push("stays", "v0", "pile_other", "other_count")}
-        </%tiles:each_tile>
+        </%relaxing:each_on_pile>
         if (found) ${flush("found")}
         if (now.length <= ${FEW}u) {
             ${relaxing.end_settling()}
         } else {
             ${end_by_group("0u")}
         }
-        ${pile.end_stage("pile_other", "other_count")}
-        ${relaxing.publish_least()}
+        ${relaxing.end_aside("pile_other", "other_count")}
         ${queue.end_stage("queue_to", f"now.length <= {FEW}u")}
     }
     % endif

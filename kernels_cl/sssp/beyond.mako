@@ -41,8 +41,7 @@
             lane_converge();
         </%tiles:each_tile>
     }
-    ${pile.end_stage("pile_here", "pile_count")}
-    ${relaxing.publish_least()}
+    ${relaxing.end_aside("pile_here", "pile_count")}
     ${relaxing.end()}
     ${rows.count_edges()}
 </%def>

@@ -4,13 +4,12 @@
 ## In scope      the kernel's arguments, now, slot; in work the queues and piles of the stage
 
 <%namespace name="advance" file="/balance/advance.mako"/>
-<%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
-<%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="drift" file="/frontier/drift.mako"/>
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decisions/bounds.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 
@@ -42,8 +41,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
         }
         % endif
         % if "split" in all_stages:
-        ${pile.end_stage("pile_here", "pile_count")}
-        ${relaxing.publish_least()}
+        ${relaxing.end_aside("pile_here", "pile_count")}
         % endif
         ${relaxing.end()}
         % if config.drift:
@@ -57,23 +55,15 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
     if (now.mode == SPLIT) {
         const key_t low = (key_t)CONTROL_ULONG(LOW), high = (key_t)CONTROL_ULONG(HIGH);
         ${relaxing.begin_aside()}
-        <%tiles:each_tile count="now.length" size="LANES">
-            const uint place = tile_begin + lane_id();
-            const int active = place < tile_end;
-            const uint v0 = active ? pile_here[place] : 0u;
-            const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
-            const int improved = active && key > low && key <= high, stays = active && key > high;
-            if (stays) least = min(least, key);
+        <%relaxing:each_on_pile>
             offset_t row0 = 0;
             uint degree0 = 0;
             if (improved) {
                 ${row_at.load("row0", "degree0", "v0")}
             }
             ${relaxing.enqueue(0, "v0", "improved", relaxing.keep_in_queue, "state + NEXT_HUBS + slot * SLOT_STRIDE")}
-            ${pile.push("stays", "v0", "pile_other", "other_count")}
-        </%tiles:each_tile>
-        ${pile.end_stage("pile_other", "other_count")}
-        ${relaxing.publish_least()}
+        </%relaxing:each_on_pile>
+        ${relaxing.end_aside("pile_other", "other_count")}
         ${queue.end_stage("queue_to", "0")}
     }
     % endif
@@ -109,8 +99,7 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
     </%def>
     </%single:levels>
     % if "split" in all_stages:
-    ${pile.end_stage("pile_here", "pile_count")}
-    ${relaxing.publish_least()}
+    ${relaxing.end_aside("pile_here", "pile_count")}
     % endif
     ${relaxing.end()}
     group_barrier_global();
@@ -121,8 +110,8 @@ ${relaxing.visit_edges(count, drift.keep if config.drift else relaxing.keep_in_q
             ${deciding.frontier_is_empty("s")}
             ${common.record("s", "0u")}
         }
-        ${common.finish("s")}
-        ${common.store_totals()}
+        ${stage.finish("s")}
+        ${stage.store_totals()}
         single_next = s;
     }
     group_barrier();

@@ -4,6 +4,7 @@
 ## Called by     lane-uniform control flow
 ## `keep`        a def that queues: (queued, entry, edges)
 
+<%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="pile" file="/frontier/pile.mako"/>
 <%namespace name="collected" file="/frontier/collected.mako"/>
@@ -61,7 +62,24 @@ typedef weight_t edge_t;
     key_t least = KEY_NONE;   // of what this lane put aside or left there
 </%def>
 
-<%def name="publish_least()">
+## Vertices of the pile, a lane each: body sees v0 and `improved`, whether it is in the band now; those beyond it
+## are put aside again.
+<%def name="each_on_pile()">
+<%tiles:each_tile count="now.length" size="LANES">
+    const uint place = tile_begin + lane_id();
+    const int active = place < tile_end;
+    const uint v0 = active ? pile_here[place] : 0u;
+    const key_t key = active ? KEY_AT(v0) : KEY_ZERO;
+    const int improved = active && key > low && key <= high, stays = active && key > high;
+    if (stays) least = min(least, key);
+    ${caller.body()}
+    ${pile.push("stays", "v0", "pile_other", "other_count")}
+</%tiles:each_tile>
+</%def>
+
+## Its end: what was left in lanes' hands goes to a pile.
+<%def name="end_aside(pile_to, counter)">
+    ${pile.end_stage(pile_to, counter)}
     // Most groups find a smaller one there already.
     const key_t least_here = REDUCE_MIN_KEY(least);
     if (lane_id() == 0 && least_here < CONTROL_ULONG(LEAST)) atom_min((volatile __global ulong *)(control_block + LEAST), (ulong)least_here);

@@ -8,6 +8,7 @@
 
 <%namespace name="relaxing" file="/sssp/relax.mako"/>
 <%namespace name="deciding" file="/sssp/decisions/bounds.mako"/>
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="rows" file="/sssp/core_rows.mako"/>
 
@@ -129,8 +130,8 @@
     ${relaxing.end()}
     {
         stage_t s = now;
-        ${common.finish("s")}
-        ${common.store_totals()}
+        ${stage.finish("s")}
+        ${stage.store_totals()}
         now = s;
     }
 }

@@ -2,6 +2,7 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="share" file="/grid/items.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="bisect" file="/rows/bisect.mako"/>
 <%namespace name="packed" file="/rows/packed.mako"/>
 <%namespace name="row_at" file="/frontier/rows.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
@@ -90,11 +91,7 @@ ${long_rows.kernel()}
 static inline uint vertex_of(
     __global const offset_t *restrict indptr, uint low, uint high, const offset_t place
 ) {
-    while (high - low > 1u) {
-        const uint middle = low + (high - low) / 2u;
-        if (indptr[middle] <= place) low = middle;
-        else high = middle;
-    }
+    ${bisect.last("low", "high", "indptr[middle] <= place")}
     return low;
 }
 

@@ -2,10 +2,10 @@
 <%namespace name="group" file="/grid/group.mako"/>
 <%namespace name="signature" file="/grid/signature.mako"/>
 <%namespace name="stage" file="/grid/stage.mako"/>
-<%namespace name="tiles" file="/grid/tiles.mako"/>
 <%namespace name="queue" file="/frontier/queue.mako"/>
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="lists" file="/truss/lists.mako"/>
 <%namespace name="maintain" file="/truss/maintain.mako"/>
 <%namespace name="rounds" file="/truss/follow_rounds.mako"/>
 // Truss numbers after a batch of edges has joined or left a graph.
@@ -64,21 +64,12 @@ ${stage.parameters()}\
     ${stage.run("first_stage", run_stage, rounds.next_stage, rounds.keep)}
 }
 
-## Entries of a tile: as few as keep every SIMD group busy, and at most so many.
-<%def name="tile(least, most)">max((uint)(${least}), min((uint)(${most}), now.length / (GROUP_LANES * now.members)))</%def>
-
 ## Entries of a list; body sees p and active, in lane-uniform control flow.
 <%def name="each_of(list)">
-<%
-    size = capture(self.tile, "LANES", f"{config.fill_tile}u")
-%>\
-<%tiles:each_tile count="now.length" size="${size}">
-    for (uint first = tile_begin; first < tile_end; first += LANES) {
-        const int active = first + lane_id() < tile_end;
-        const uint p = ${list}[active ? first + lane_id() : tile_begin];
-        ${caller.body()}
-    }
-</%tiles:each_tile>
+<%lists:each_place>
+    const uint p = ${list}[${lists.module.HERE}];
+    ${caller.body()}
+</%lists:each_place>
 </%def>
 
 <%def name="run_stage()">
@@ -90,7 +81,7 @@ ${stage.parameters()}\
     ${queue.begin_stage()}
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
-        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
+        const uint tile_size = ${lists.push_tile()};
         ${advance.each_edge("looked_at", "now.length", count_pairs)}
     }
     % endif
@@ -123,7 +114,7 @@ ${stage.parameters()}\
     % endif
     % if "SPREAD" in rendered:
     if (now.mode == SPREAD) {
-        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
+        const uint tile_size = ${lists.push_tile()};
         const int rising = now.phase == FLOOD || now.phase == TOUCH;
         __global uint *const source = rising ? candidates + now.base : queue_to;
         __global uint *const target = now.phase == FLOOD ? queue_to : queue_to + now.length;

@@ -7,6 +7,7 @@
 <%namespace name="advance" file="/balance/advance.mako"/>
 <%namespace name="single" file="/grid/single_group.mako"/>
 <%namespace name="intersect" file="/intersect/intersect.mako"/>
+<%namespace name="lists" file="/truss/lists.mako"/>
 <%namespace name="finding" file="/truss/find.mako"/>
 <%namespace name="drift_rounds" file="/truss/drift.mako"/>
 <%namespace name="incidence" file="/truss/incidence.mako"/>
@@ -81,23 +82,14 @@ ${stage.parameters()}\
     ${stage.run("first_stage", run_stage, rounds.next_stage, rounds.keep, rounds.few_rounds if single_group else None)}
 }
 
-## Entries, or items, of a tile: as few as keep every SIMD group busy, and at most so many.
-<%def name="tile(least, most)">max((uint)(${least}), min((uint)(${most}), now.length / (GROUP_LANES * now.members)))</%def>
-
 ## Each of those left, and perhaps of those that have gone since they were listed; body sees x and
 ## active, in lane-uniform control flow.
 <%def name="each_left()">
-<%
-    size = capture(self.tile, "LANES", f"{config.fill_tile}u")
-%>\
-<%tiles:each_tile count="now.length" size="${size}">
-    for (uint first = tile_begin; first < tile_end; first += LANES) {
-        const int active = first + lane_id() < tile_end;
-        const uint place = active ? first + lane_id() : tile_begin;
-        const uint x = now.list == NO_LIST ? place : left_from[place];
-        ${caller.body()}
-    }
-</%tiles:each_tile>
+<%lists:each_place>
+    const uint place = ${lists.module.HERE};
+    const uint x = now.list == NO_LIST ? place : left_from[place];
+    ${caller.body()}
+</%lists:each_place>
 </%def>
 
 <%def name="run_stage()">
@@ -112,10 +104,7 @@ ${stage.parameters()}\
     ${queue.begin_stage()}
     % if "FIND" in rendered:
     if (now.mode == FIND) {
-<%
-    size = capture(self.tile, "LANES", f"{config.fill_tile}u")
-%>\
-        ${finding.find(size)}
+        ${finding.find(capture(lists.fill_tile))}
     }
     % endif
     % if "PEEL" in rendered:
@@ -126,7 +115,7 @@ ${stage.parameters()}\
     } else
     % endif
     if (now.mode == PEEL) {
-        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
+        const uint tile_size = ${lists.push_tile()};
         ${advance.each_edge("queue_from", "now.length", lambda count: incidence.visit(count, False))}
         ${queue.end_stage("queue_to", "0")}
     }
@@ -140,7 +129,7 @@ ${stage.parameters()}\
     % endif
     % if "COUNT" in rendered:
     if (now.mode == COUNT) {
-        const uint tile_size = ${tile("1u", f"{config.push_tile}u")};
+        const uint tile_size = ${lists.push_tile()};
         ${advance.each_edge("left_from", "now.length", incidence.recount)}
     }
     % endif

@@ -26,11 +26,7 @@ __local offset_t scratch_edges[${config.balance.scratch}];
 <%def name="expand(queue, begin, end, visit)">
 {
     const uint item = (uint)get_local_id(0);
-    const int has_entry = (${begin}) + item < (${end});
-    const entry_t entry = ${items.entry(queue, f"has_entry ? ({begin}) + item : ({begin})")};
-    const uint my_vertex = ENTRY_VERTEX(entry);
-    const offset_t my_begin = ENTRY_BEGIN(entry);
-    uint left = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    ${items.own(queue, begin, end, f"({begin}) + item", degree="uint left")}
     ${by_group(visit)}
     ${by_lanes(visit)}
     ${by_scan(visit)}

@@ -56,11 +56,7 @@ if (broadcasting) {
 % endif
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES / virtual_width) {
     const uint entry_index = entry_first + lane_id() / virtual_width;
-    const int has_entry = entry_index < (${end});
-    const entry_t entry = ${items.entry(queue, f"has_entry ? entry_index : ({begin})")};
-    const uint u0 = ENTRY_VERTEX(entry);
-    const offset_t edge_begin = ENTRY_BEGIN(entry);
-    uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    ${items.own(queue, begin, end, "entry_index", "u0", "edge_begin", "uint degree")}
     ${set_apart("entry_index", "degree", "(lane_id() & (virtual_width - 1u)) == 0")}
     ${items.own_edges("part * virtual_width + (lane_id() & (virtual_width - 1u))", "parts * virtual_width", visit)}
 }

@@ -10,11 +10,7 @@
 
 <%def name="expand(queue, begin, end, visit)">
 for (uint entry_index = ${begin} + lane_id(); lane_any(entry_index < (${end})); entry_index += LANES) {
-    const int has_entry = entry_index < (${end});
-    const entry_t entry = ${items.entry(queue, f"has_entry ? entry_index : ({begin})")};
-    const uint u0 = ENTRY_VERTEX(entry);
-    const offset_t edge_begin = ENTRY_BEGIN(entry);
-    const uint degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    ${items.own(queue, begin, end, "entry_index", "u0", "edge_begin", "const uint degree")}
     ${items.own_edges("part", "parts", visit)}
 }
 </%def>

@@ -31,7 +31,7 @@
 
 <%namespace name="lanes" file="/lanes/lanes.mako"/>
 <%namespace name="tiles" file="/grid/tiles.mako"/>
-<%namespace name="search" file="/balance/shared/search.mako"/>
+<%namespace name="gather" file="/visited/gather.mako"/>
 <%namespace name="rows" file="/frontier/rows.mako"/>
 
 ## The rule by edges: an expression, whether pulling reads fewer edges than the frontier's `edges`, where
@@ -68,18 +68,12 @@ if (${rounds} > 1u) {
     const uint w = tile_begin + lane_id();
     const word_t before = w < tile_end ? from_visited[w] : 0;
     const word_t todo = w < tile_end ? ~(before | unreachable[w]) : 0;
-    const uint mine = (uint)popcount(todo), my_rank = lane_scan_exclusive_add(mine);
-    const uint total = lane_broadcast(my_rank + mine, LANES - 1);
+    ${gather.rank("todo")}
     __local word_t *const added = pulled + LANE_GROUP * LANES;
     added[lane_id()] = 0;
     lane_converge();
     for (uint first = 0; first < total; first += LANES) {
-        const uint rank = first + lane_id();
-        const int active = rank < total;
-        ${search.owner("owner", "my_rank", "rank")}
-        const uint nth = rank - lane_shuffle(my_rank, owner);
-        const word_t word = lane_shuffle(todo, owner);
-        const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
+        ${gather.take("todo")}
         % if tried_first(context):
         const ${"uint" if tried_first(context) == 1 else f"uint{tried_first(context)}"} tried = likely[v];
         % endif

@@ -39,13 +39,13 @@
 %>
 % if asked(config, "gather"):
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) {
-    ${own_entry(queue, begin, end)}
+    ${items.own(queue, begin, end, "entry_first + lane_id()")}
     ${wide_rows.walk(asked(config, "gather"), visit)}
 }
 % endif
 % if asked(config, "shuffle"):
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) {
-    ${own_entry(queue, begin, end)}
+    ${items.own(queue, begin, end, "entry_first + lane_id()")}
     for (uint turn = 0; turn < ${width}u; ++turn) {
         const uint owner = ${"turn" if width == config.lanes else f"(lane_id() & ~{width - 1}u) + turn"};
         const uint u0 = lane_shuffle(my_vertex, owner), whole_degree = lane_shuffle(my_degree, owner);
@@ -66,20 +66,8 @@ for (uint entry_index = ${begin}; entry_index < (${end}); ++entry_index) {
 % else:
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += ${config.lanes // width}u) {
     const uint entry_index = entry_first + lane_id() / ${width}u;
-    const int has_entry = entry_index < (${end});
-    const entry_t entry = ${items.entry(queue, f"has_entry ? entry_index : ({begin})")};
-    const uint u0 = ENTRY_VERTEX(entry);
-    const offset_t edge_begin = ENTRY_BEGIN(entry);
-    const uint degree = has_entry ? ${short(config, "ENTRY_DEGREE(entry)")} : 0u;
+    ${items.own(queue, begin, end, "entry_index", "u0", "edge_begin", "const uint degree", short(config, "ENTRY_DEGREE(entry)"))}
     ${items.own_edges(share, f"parts * {width}u", visit)}
 }
 % endif
-</%def>
-
-<%def name="own_entry(queue, begin, end)">
-const int has_entry = entry_first + lane_id() < (${end});
-const entry_t entry = ${items.entry(queue, f"has_entry ? entry_first + lane_id() : ({begin})")};
-const uint my_vertex = ENTRY_VERTEX(entry);
-const offset_t my_begin = ENTRY_BEGIN(entry);
-const uint my_degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
 </%def>

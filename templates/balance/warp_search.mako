@@ -20,11 +20,7 @@
 
 <%def name="expand(queue, begin, end, visit)">
 for (uint entry_first = ${begin}; entry_first < (${end}); entry_first += LANES) {
-    const int has_entry = entry_first + lane_id() < (${end});
-    const entry_t entry = ${items.entry(queue, f"has_entry ? entry_first + lane_id() : ({begin})")};
-    const uint my_vertex = ENTRY_VERTEX(entry);
-    const offset_t my_begin = ENTRY_BEGIN(entry);
-    uint my_degree = has_entry ? ENTRY_DEGREE(entry) : 0u;
+    ${items.own(queue, begin, end, "entry_first + lane_id()", degree="uint my_degree")}
     % if config.wide:
     ${wide_rows.walk(config.wide, visit)}
     my_degree = my_degree >= ${config.wide}u ? 0u : my_degree;

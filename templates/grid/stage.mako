@@ -22,6 +22,12 @@
 ##               there is one, are stages run by the deciding group, by all its work-items
 ## Barriers      three a stage besides those of the bodies; between a read of a local word by all and
 ##               its next write by one there is always one of them
+## finish(s, over)
+##               in decide(), once `s` is final: `done`, `pause`, and whether groups leave: a launch ends at a stage
+##               boundary, because the search is done, because its budget is spent or because groups are wanted
+##               that were dismissed
+## store_totals()
+##               in settle(): explored, work, and the status
 ## Waiting       see entering.mako
 ## Called by     all work-items, in uniform control flow; barriers inside
 ## Gives         now, slot, and member: this group's place among now.members
@@ -221,6 +227,17 @@ __local uint stage_rank;
         }
     }
 }
+</%def>
+
+<%def name="finish(s, over='(work > budget || dismissed)')">
+    const int done = ${s}.mode == MODE_DONE, pause = !done && ${over};
+    ${s}.leave = done || pause;
+</%def>
+
+<%def name="store_totals()">
+    *(volatile __global ulong *)(state + EXPLORED) = explored;
+    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
+    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
 </%def>
 
 <%def name="clear_slot(slot)">

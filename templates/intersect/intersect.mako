@@ -23,16 +23,13 @@
 ## search           looks the elements of the shorter list up in the longer one; on one lane, which
 ##                  has them one after the other, from where the last was on, by strides that double
 <%namespace name="lanes" file="/lanes/lanes.mako"/>\
+<%namespace name="bisect" file="/rows/bisect.mako"/>\
 
 <%def name="bound(name, less)">\
 // How many elements of an ascending list are ${less} x.
 static inline uint ${name}(const __global uint *list, const uint count, const uint x) {
     uint low = 0u, high = count;
-    while (low < high) {
-        const uint middle = low + (high - low) / 2u;
-        if (list[middle] ${less} x) low = middle + 1u;
-        else high = middle;
-    }
+    ${bisect.first("low", "high", f"list[middle] {less} x")}
     return low;
 }
 </%def>
@@ -59,11 +56,7 @@ static inline uint path_cross(
 ) {
     uint low = steps > nb ? (uint)(steps - nb) : 0u;
     uint high = (uint)min((ulong)na, steps);
-    while (low < high) {
-        const uint middle = low + (high - low) / 2u;
-        if (a[middle] <= b[steps - 1u - middle]) low = middle + 1u;
-        else high = middle;
-    }
+    ${bisect.first("low", "high", "a[middle] <= b[steps - 1u - middle]")}
     return low;
 }
 </%def>

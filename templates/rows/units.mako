@@ -15,16 +15,14 @@
 ## A SIMD group takes UNIT_TILE entries and finds the rows of its first and its last, between which each
 ## lane finds its own.
 
+<%namespace name="bisect" file="/rows/bisect.mako"/>
+
 <%def name="functions()">\
 #define UNIT_TILE (LANES < 4u ? 64u : 16u * LANES)
 
 // The row, from `low` on and below `high`, that holds a unit.
 static inline uint unit_row(const __global offset_t *sums, uint low, uint high, const offset_t unit) {
-    while (high - low > 1u) {
-        const uint middle = low + (high - low) / 2u;
-        if (sums[middle] <= unit) low = middle;
-        else high = middle;
-    }
+    ${bisect.last("low", "high", "sums[middle] <= unit")}
     return low;
 }
 </%def>

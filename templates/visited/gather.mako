@@ -2,6 +2,8 @@
 ##
 ## each_added    those that the last bitmap stage added: of `after` and not of `before`
 ## each_bit      those of the words that an expression in `w` gives, which is evaluated once for each
+## rank, take    of the bits that lanes have in words of their own: where each lane's begin among all, of which there
+##               are `total`; then, of those from `first` on, one for each lane
 ## Body sees     active, v
 ## Called by     all work-items, in uniform control flow; the body runs in lane-uniform flow
 
@@ -26,17 +28,25 @@
 % else:
     const uint w = tile_begin + lane_id();
     const word_t added = w < tile_end ? ${word_at} : 0;
-    const uint mine = (uint)popcount(added), my_rank = lane_scan_exclusive_add(mine);
-    const uint total = lane_broadcast(my_rank + mine, LANES - 1);
+    ${rank("added")}
     for (uint first = 0; first < total; first += LANES) {
-        const uint rank = first + lane_id();
-        const int active = rank < total;
-        ${search.owner("owner", "my_rank", "rank")}
-        const uint nth = rank - lane_shuffle(my_rank, owner);
-        const word_t word = lane_shuffle(added, owner);
-        const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
+        ${take("added")}
         ${visit()}
     }
 % endif
 </%tiles:each_tile>
+</%def>
+
+<%def name="rank(word)">
+const uint mine = (uint)popcount(${word}), my_rank = lane_scan_exclusive_add(mine);
+const uint total = lane_broadcast(my_rank + mine, LANES - 1);
+</%def>
+
+<%def name="take(words)">
+const uint rank = first + lane_id();
+const int active = rank < total;
+${search.owner("owner", "my_rank", "rank")}
+const uint nth = rank - lane_shuffle(my_rank, owner);
+const word_t word = lane_shuffle(${words}, owner);
+const uint v = active ? ((tile_begin + owner) << WORD_SHIFT) + word_select(word, nth) : 0u;
 </%def>

@@ -9,7 +9,7 @@ from copies import run
 
 GIVING_UP = """
     from clgraph.device.programs import program
-    from clgraph.engine.driver import GAVE_UP
+    from clgraph.cluster.parts.linked import GAVE_UP
     from clgraph.engine.state import STATUS_DONE
 
     # Exchange k in place p is number 1 + 4 * k + p.
@@ -77,7 +77,7 @@ GIVING_UP = """
     check_search(graph, source, last)
 """
 UNLIKE = """
-    from clgraph.engine.driver import GAVE_UP
+    from clgraph.cluster.parts.linked import GAVE_UP
 
     # The second pushes for itself what the first shares, and both share the level behind it.
     graph = cg.generate.kron(11, seed=2)

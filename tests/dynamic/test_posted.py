@@ -227,8 +227,8 @@ def test_interrupted_while_counts_are_waited_for(steady, monkeypatch):
 def test_what_a_result_says_is_found_when_it_is_asked(steady, monkeypatch):
     graph, ends = steady
     changing = importlib.import_module("clgraph.dynamic.changing")
-    asked, told = [], changing._told
-    monkeypatch.setattr(changing, "_told", lambda *args: asked.append(1) or told(*args))
+    asked, report = [], changing._report
+    monkeypatch.setattr(changing, "_report", lambda *args: asked.append(1) or report(*args))
     into, again = (graph.insert_edges(*ends, regime="rows") for _ in range(2))
     assert asked == []
     assert (into.new, again.present, into.total_ms > 0) == (ends[0].count,) * 2 + (True,)

@@ -11,7 +11,8 @@ from clgraph import primitives
 from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
 from clgraph.profile import corpus, mixes
-from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.instrument.rewriting import instrumented
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes import watching
 from clgraph.profile.passes.watching import Counting
 from clgraph.profile.static import static_facts

@@ -7,7 +7,8 @@ from compilers import build, nvidia, ptxas
 from test_compiled import PEEL, SOME, program
 
 from bench.studies.recorded import RECORDED
-from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.instrument.rewriting import instrumented
+from clgraph.profile.instrument.words import Mask
 
 pytestmark = pytest.mark.usefixtures("pocl")
 DEVICE = "h200"

@@ -7,7 +7,7 @@ import pytest
 from bench.studies.profiling import cases, profiles
 from clgraph.device.observing import observed_by
 from clgraph.device.programs.compiling import NO_OPTIMISING
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes import twins
 from clgraph.profile.passes.watching import Counting
 

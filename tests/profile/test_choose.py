@@ -14,7 +14,7 @@ from clgraph.profile.bounds import Bounds
 from clgraph.profile.choose import suggested_balancer
 from clgraph.profile.criteria import Criterion
 from clgraph.profile.pricing import device_prices, fitted
-from clgraph.profile.quality import PUBLISHED
+from clgraph.profile.quality import PUBLISHED, device_weights
 
 
 def criteria(divergence, balance):
@@ -92,7 +92,7 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
 
     monkeypatch.setattr(corpus, "fitted", noting)
     monkeypatch.setattr(corpus, "_SHAPES", ("even", "one large"))
-    assert corpus.device_weights(pocl) is None
+    assert device_weights(pocl) is None
     told = []
     found = corpus.calibrate(pocl, scale=8, seconds=600.0, progress=lambda *what: told.append(what))
     assert sum(found.weights.values.values()) == pytest.approx(585)
@@ -100,7 +100,7 @@ def test_calibration_runs_the_corpus_and_keeps_the_weights(pocl, tmp_path, monke
     assert set(found.weights.values) == set(PUBLISHED.values)
     assert found.left_out_error >= 0
     assert set(found.spearman) == {"expansion of even items", "expansion of one large items"}
-    assert corpus.device_weights(pocl) == found.weights
+    assert device_weights(pocl) == found.weights
     assert device_prices(pocl) == found.prices
     assert {one.name for one in kernels} == {"mixes", "reduce", "components", *corpus.BALANCERS}
     assert found.record()["price_left_out_error"] == found.prices.left_out_error

@@ -9,13 +9,13 @@ from clgraph.device import Memory, load, wait
 from clgraph.device.observing import observed_by
 from clgraph.primitives import Expand, ExpandConfig
 from clgraph.profile import criteria
-from clgraph.profile.instrument import (
+from clgraph.profile.instrument.sites import Site
+from clgraph.profile.instrument.words import (
     RECORD_WORDS,
     SITE_WORDS,
     SPREAD,
     STAGE_WORDS,
     Mask,
-    Site,
     words_beside,
 )
 from clgraph.profile.passes import layout

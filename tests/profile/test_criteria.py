@@ -103,7 +103,7 @@ def test_granularity_of_unit_stride_and_of_a_broadcast():
 
 
 def test_granularity_counts_each_size():
-    sizes = dict.fromkeys(criteria.ACCESS_BYTES, 32.0)
+    sizes = dict.fromkeys((1, 2, 4, 8, 16), 32.0)
     assert criteria.granularity(sizes, 31, 128) == 32 * 31 / (31 * 128)
 
 

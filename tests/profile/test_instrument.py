@@ -10,7 +10,8 @@ from bench.studies import KERNELS
 from clgraph.device.observing import observed_by
 from clgraph.device.programs.compiling import NO_OPTIMISING, try_building
 from clgraph.device.rendering.sources import render
-from clgraph.profile.instrument import Mask, instrumented
+from clgraph.profile.instrument.rewriting import instrumented
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes.timeline import Timeline
 
 ALL = Mask(63)

@@ -7,7 +7,7 @@ import pytest
 
 from clgraph.device.observing import observed_by
 from clgraph.profile import mixes
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.mixes import GROUP, MIXES, Mix
 from clgraph.profile.passes.watching import Counting
 

@@ -16,7 +16,7 @@ from clgraph.profile.characterise import (
     function_from,
     functions_of,
 )
-from clgraph.profile.instrument import Site
+from clgraph.profile.instrument.sites import Site
 from clgraph.profile.passes.counters import Chain, Totals
 from clgraph.profile.prediction import corrected, potential_speedup, speedup, time_shares
 

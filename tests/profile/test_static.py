@@ -4,7 +4,7 @@ import numpy as np
 
 from bench.studies import KERNELS
 from clgraph.device import load
-from clgraph.profile.instrument import Site
+from clgraph.profile.instrument.sites import Site
 from clgraph.profile.kernel_criteria import mixed
 from clgraph.profile.passes.counters import Totals
 from clgraph.profile.static import block_mix, instruction_class, static_facts

@@ -8,7 +8,7 @@ from clgraph.device import Memory, wait
 from clgraph.device.observing import observed_by
 from clgraph.device.programs.program import build
 from clgraph.errors import DeviceMemoryError
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes import tables, watching
 from clgraph.profile.passes.watching import Counting
 

@@ -15,7 +15,8 @@ from clgraph.device.observing import observed_by
 from clgraph.device.programs.program import build
 from clgraph.engine.driver import Driver
 from clgraph.errors import KernelTimeoutError
-from clgraph.profile.instrument import HEADER, Mask, instrumented
+from clgraph.profile.instrument.rewriting import instrumented
+from clgraph.profile.instrument.words import HEADER, Mask
 from clgraph.profile.passes import counted, twins, watching
 from clgraph.profile.passes.layout import Layout
 from clgraph.profile.passes.residency import Residency

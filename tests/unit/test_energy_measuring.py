@@ -203,7 +203,7 @@ def meterless(monkeypatch):
         name = "Example CPU"
 
     reason = NoMeter("there is no counter here.")
-    monkeypatch.setattr(measuring, "_told", set())
+    monkeypatch.setattr(measuring, "_warned", set())
     monkeypatch.setattr(measuring, "choose_device", lambda _: Some())
     monkeypatch.setattr(measuring, "find_meter", lambda _: reason)
 

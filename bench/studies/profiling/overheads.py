@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clgraph import device as find_device
 from clgraph.device.observing import observed_by
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.passes.watching import Counting
 from clgraph.profile.running import runnable

@@ -12,14 +12,14 @@ from clgraph.device import Memory, load, wait
 from clgraph.device.lazy import cl
 from clgraph.device.observing import observed_by
 from clgraph.profile import criteria
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes.watching import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from clgraph import Device
-    from clgraph.profile.instrument import Flavour
+    from clgraph.profile.instrument.words import Flavour
     from clgraph.profile.passes.counters import Totals
 
 __all__ = ["PARTED", "PATTERNS", "Pattern", "counted", "judged", "rounds_and_meetings"]

@@ -19,7 +19,7 @@ import clgraph
 from clgraph import device as find_device
 from clgraph.device import resident_groups
 from clgraph.device.observing import observed_by
-from clgraph.profile.instrument import Mask
+from clgraph.profile.instrument.words import Mask
 from clgraph.profile.passes import watching
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.passes.watching import Counting

@@ -67,8 +67,8 @@ class Ordering:
         self._none_left: object = None  # counts of chunks that are zeros
         self._sort = RadixSort(levels.device, np.uint32, np.uint32)
 
-    def order(self, log: SweepLog, level: Level, seed: int, told: Allocation) -> None:
-        """Sort the vertices by class, and by who takes rows of their length; empty `told`."""
+    def order(self, log: SweepLog, level: Level, seed: int, counters: Allocation) -> None:
+        """Sort the vertices by class, and by who takes rows of their length; empty `counters`."""
         levels, n = self.levels, level.n
         level.seed = seed
         keys, vertices = levels.array("order_keys", n), levels.array("order_all", n)
@@ -84,8 +84,8 @@ class Ordering:
         ordered, totals = self._sort.by_digit(log, keys, n, vertices)
         turns = levels.array("turns", CLASSES * (HEAD + len(levels.kinds)))
         chunks = levels.array("chunks", 2 * max(most_chunks, 1))
-        args = (totals, counted, turns, told, np.uint32(told.count))
-        levels.launch(log, None, told.count, "level_turns", *args)
+        args = (totals, counted, turns, counters, np.uint32(counters.count))
+        levels.launch(log, None, counters.count, "level_turns", *args)
         if most_chunks:
             levels.launch(log, None, n, "level_chunks", rows, *sown, turns, counted, chunks)
         self._none_left = counted.token  # each chunk that has its place has been taken off

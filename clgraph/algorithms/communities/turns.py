@@ -62,12 +62,12 @@ class Turns:
         self.spin_limit = SPIN_LIMIT
         self._ordering = Ordering(levels)
         self._emptied: tuple[object, object] | None = None  # which tables of hubs are
-        self._told_nothing = False  # so far, whether passes have told anything since an order
+        self._counters_are_zero = False  # for certain: an order leaves them so
 
     def order(self, log: SweepLog, level: Level, seed: int) -> None:
         """Put the vertices in an order for the passes to come."""
-        self._ordering.order(log, level, seed, self._told())
-        self._told_nothing = True
+        self._ordering.order(log, level, seed, self._counters())
+        self._counters_are_zero = True
 
     def passes(
         self,
@@ -119,17 +119,17 @@ class Turns:
         claims = levels.array("row_claims", CLASSES)
         if levels.tables == "dense":
             claims.clear()
-        told = self._told()
-        if not self._told_nothing:
-            told.clear()
-        self._told_nothing = False
+        counters = self._counters()
+        if not self._counters_are_zero:
+            counters.clear()
+        self._counters_are_zero = False
         tables, arrays = self._arguments(level)
         limits = (np.uint32(min(before, 2**32 - 1)), np.uint64(tolerance))
 
         def launch(built: Kernel, groups: int, phases: int, first: int, end: int) -> None:
             size = levels.tallies.group_size
             which = (np.uint32(phases), np.uint32(first), np.uint32(end), np.uint32(most))
-            words = (*which, *limits, np.uint32(self.spin_limit), told)
+            words = (*which, *limits, np.uint32(self.spin_limit), counters)
             sown = (np.uint32(level.seed), *arrays)
             leading = (*tables, claims, np.uint32(first), *level.rows, *scale.arguments)
             event = built.launch(groups * size, size, *leading, *words, *sown, *args)
@@ -141,7 +141,7 @@ class Turns:
             launch(built, groups, sum(PHASES.values()), 0, CLASSES)
         else:
             self._stepwise(level, kernel, launch)
-        found = levels.look("passes", told)()[: BARRIER_WORDS + GAIN_WORDS * most]
+        found = levels.look("passes", counters)()[: BARRIER_WORDS + GAIN_WORDS * most]
         if self.together and found[BARRIER_FAILED]:
             _log.warning("work-groups waited for each other in vain; a turn takes launches now")
             self.together = False
@@ -151,9 +151,9 @@ class Turns:
         passes = found[BARRIER_WORDS:].reshape(most, GAIN_WORDS)
         return [(int(high) << 32 | int(low), int(moves)) for low, high, moves, _ in passes]
 
-    def _told(self) -> Allocation:
-        """Give what passes tell, and the words of the barrier between their steps."""
-        return self.levels.array("passes_told", BARRIER_WORDS + GAIN_WORDS * LAUNCH_PASSES)
+    def _counters(self) -> Allocation:
+        """Give what passes count, and the words of the barrier between their steps."""
+        return self.levels.array("pass_counters", BARRIER_WORDS + GAIN_WORDS * LAUNCH_PASSES)
 
     def _stepwise(self, level: Level, kernel: str, launch: Any) -> None:
         """Launch the phases of a pass one by one."""

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from clgraph.algorithms.invariants.templates import Family, Template
     from clgraph.algorithms.invariants.trace import Trace
 
-__all__ = ["BLOCK", "mine_sequentially"]
+__all__ = ["mine_sequentially"]
 
-BLOCK = 1 << 16  # instants between looks at what is still alive
+BLOCK = 1 << 16  # instants that are tried before a look at what is still alive
 
 
 def mine_sequentially(
-    traces: Sequence[Trace], families: Sequence[Family], tolerance: int = 0, block: int = BLOCK
+    traces: Sequence[Trace], families: Sequence[Family], tolerance: int = 0
 ) -> set[tuple[Template, tuple[int, ...]]]:
     """Find what holds at every instant of every trace, without a device.
 
@@ -35,8 +35,6 @@ def mine_sequentially(
         What to try.
     tolerance : int
         Units in the last place within which numbers are equal.
-    block : int
-        Instants that are tried at a time.
 
     Returns
     -------
@@ -56,18 +54,18 @@ def mine_sequentially(
                 places = tuple(int(place) for place in row)
                 live = list(family.templates)
                 for trace in traces:
-                    live = _still_alive(trace, live, places, tolerance, block)
+                    live = _still_alive(trace, live, places, tolerance)
                 found.update((template, places) for template in live)
     return found
 
 
 def _still_alive(
-    trace: Trace, live: list[Template], places: tuple[int, ...], tolerance: int, block: int
+    trace: Trace, live: list[Template], places: tuple[int, ...], tolerance: int
 ) -> list[Template]:
-    for begin in range(0, trace.length, block):
+    for begin in range(0, trace.length, BLOCK):
         if not live:
             break
-        end = min(begin + block, trace.length)
+        end = min(begin + BLOCK, trace.length)
         values = [trace.values(live[0].kind, place, begin, end) for place in places]
         live = apart(np.errstate(all="ignore")(_holding), live, values, tolerance)
     return live

@@ -11,9 +11,7 @@ from clgraph.energy.runs import per_run
 
 if TYPE_CHECKING:
     from clgraph.algorithms.matching.plan import SubgraphMatching
-    from clgraph.energy.readings import Meter
     from clgraph.energy.runs import RunEnergy
-    from clgraph.energy.trace import Timebase
 
 __all__ = ["PhaseJoules", "joules_by_phase"]
 
@@ -44,8 +42,6 @@ def joules_by_phase(
     similarity: Any = None,
     k: int = 1000,
     min_seconds: float = 2.0,
-    meter: Meter | None = None,
-    timebase: Timebase | None = None,
 ) -> PhaseJoules:
     """Measure the joules of each phase.
 
@@ -57,8 +53,6 @@ def joules_by_phase(
         As for its `run`, of one query.
     min_seconds : float
         Shortest window of each of the four measurements, in seconds.
-    meter, timebase
-        As for `clgraph.energy.per_run`.
 
     Returns
     -------
@@ -73,9 +67,7 @@ def joules_by_phase(
     windows = {}
     for phase in ("transfers", *PHASES):
         run = partial(plan.run_until, phase, query, labels=labels, similarity=similarity, k=k)
-        windows[phase] = per_run(
-            run, min_seconds=min_seconds, device=plan.device, meter=meter, timebase=timebase
-        )
+        windows[phase] = per_run(run, min_seconds=min_seconds, device=plan.device)
     joules: dict[str, float] = {}
     before = 0.0
     for phase, window in windows.items():

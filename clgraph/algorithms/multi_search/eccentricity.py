@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.multi_search.apsp import apsp
+from clgraph.algorithms.multi_search.bounds import MutualBounds
 from clgraph.algorithms.multi_search.config import MultiSearchConfig
-from clgraph.algorithms.multi_search.eccentricity_directed import FEW, Bounds, DirectedBounds
+from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
 from clgraph.algorithms.multi_search.state import sources_or_all
 from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.algorithms.multi_search.verify import check_figures, sampled
@@ -21,7 +21,6 @@ from clgraph.errors import InvalidArgumentError, InvalidGraphError, Verification
 from clgraph.graph import as_graph
 from clgraph.graph.csr import simple_matrix
 from clgraph.graph.modules import module
-from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
     from clgraph.device.memory.allocation import Progress
     from clgraph.graph import Graph
 
-__all__ = ["MutualBounds", "diameter", "eccentricity"]
-
-PIVOTS = 48  # single searches that tighten bounds before candidates are searched in batches
+__all__ = ["diameter", "eccentricity"]
 
 
 @documented(apsp)
@@ -191,86 +188,6 @@ def _components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
     matrix = simple_matrix(graph.indptr, graph.indices)
     count, labels = components(matrix, directed=True, connection=connection)
     return int(count), labels
-
-
-class MutualBounds(Bounds):
-    """Upper bounds on the eccentricity of every vertex, and the largest distance seen.
-
-    Parameters
-    ----------
-    graph : Graph
-        One in which vertices reach one another or neither the other.
-    device : Device
-        Where searches run.
-    labels : integers [n]
-        Component of each vertex.
-    config : MultiSearchConfig or str, optional
-        Of searches in batches.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        device: Device,
-        labels: NDArray[np.int32],
-        config: MultiSearchConfig | str | None = None,
-    ) -> None:
-        super().__init__(device, config)
-        self.graph = graph
-        self.upper = np.bincount(labels)[labels] - 1
-        # Of each component the searched vertex that is nearest to all, and how far others are.
-        self._labels = labels
-        self._radius = np.full(int(labels.max()) + 1, graph.n)
-        self._from_centre = np.full(graph.n, graph.n)
-        self.lower = np.zeros(graph.n, np.int64)
-        self._out = BFS(graph, device=device)
-        self._back = BFS(graph.transpose(), device=device) if graph.directed else self._out
-
-    def narrow(self, progress: Progress | None) -> int:
-        """Search until no bound exceeds the largest distance."""
-        n = self.graph.n
-        degrees = self.graph.degrees
-        while True:
-            left = self._left()
-            report_progress(progress, n - left.size, n, "diameter")
-            if not left.size:
-                return self.longest
-            if self.searches >= PIVOTS and left.size > FEW:
-                self._search_many(self.graph, left, self.upper, self.lower)
-                continue
-            # In turns one that may be far from everything, and one that is near to everything and
-            # so gives good bounds; the busiest of equals.
-            key = -self.upper[left] if self.searches % 2 else self.lower[left]
-            if not self.searches:
-                key = np.zeros(left.size, np.int64)
-            self._search(int(left[np.lexsort((-degrees[left], key))[0]]))
-
-    def _left(self) -> NDArray[np.int64]:
-        """Vertices from which a larger distance may lead.
-
-        Of two ends that are farther apart one is farther than half of that from the centre.
-        """
-        open_bound = self.upper > self.longest
-        return np.flatnonzero(open_bound & (2 * self._from_centre > self.longest))
-
-    def _search(self, pivot: int) -> None:
-        ahead = self._out.run(pivot)
-        self.searches += 1
-        self.longest = max(self.longest, ahead.depth)
-        away = ahead.distances
-        towards = self._back.run(pivot) if self.graph.directed else ahead
-        self.longest = max(self.longest, towards.depth)
-        near = towards.distances
-        here = near >= 0
-        component = self._labels[pivot]
-        if not self.graph.directed and ahead.depth < self._radius[component]:
-            self._radius[component] = ahead.depth
-            self._from_centre[here] = near[here]
-        self.upper[here] = np.minimum(self.upper[here], near[here] + ahead.depth)
-        # The farthest from the pivot is no nearer to v than that distance less d(pivot, v).
-        least = np.maximum(near[here], ahead.depth - away[here])
-        self.lower[here] = np.maximum(self.lower[here], least)
-        self.upper[pivot] = self.lower[pivot] = ahead.depth
 
 
 def _check_diameter(graph: Graph, longest: float, device: Device, *, whole: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.algorithms.bfs.plan import BFS
-from clgraph.algorithms.multi_search.totals import Searcher
+from clgraph.algorithms.multi_search.bounds import FEW, Bounds
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -22,38 +22,10 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.int64]
 
-__all__ = ["FEW", "Bounds", "DirectedBounds"]
+__all__ = ["DirectedBounds"]
 
 SEARCHES_A_ROUND = 2  # each way, after bounds from every component
 ROUNDS = 24
-FEW = 4  # candidates so few that batches gain nothing
-BATCH = 1024
-
-
-class Bounds:
-    """What searches that narrow bounds have in common, and the largest distance seen.
-
-    Parameters
-    ----------
-    device : Device
-        Where searches run.
-    config : MultiSearchConfig or str, optional
-        Of those in batches.
-    """
-
-    def __init__(self, device: Device, config: MultiSearchConfig | str | None) -> None:
-        self.device = device
-        self._config = config
-        self.searches = 0
-        self.longest = 0
-
-    def _search_many(self, graph: Graph, left: Array, upper: Array, lower: Array) -> None:
-        """Search from those that are `left` with the largest bounds, which are exact then."""
-        batch = left[np.argsort(-upper[left], kind="stable")[:BATCH]]
-        found = Searcher(graph, self.device, config=self._config).totals(batch).farthest
-        self.searches += batch.size
-        upper[batch] = lower[batch] = found
-        self.longest = max(self.longest, int(found.max()))
 
 
 class DirectedBounds(Bounds):
@@ -67,6 +39,8 @@ class DirectedBounds(Bounds):
         Where searches run.
     labels : integers [n]
         Strongly connected component of each vertex, numbered without gaps.
+    config : MultiSearchConfig or str, optional
+        Of searches in batches.
 
     Notes
     -----

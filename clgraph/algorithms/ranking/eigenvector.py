@@ -42,16 +42,8 @@ class EigenvectorCentrality(Scores):
     """
 
     def _prepare(self, progress: Progress | None) -> None:
-        self._power = Normed(
-            self.graph.transpose(),
-            self.device,
-            self._memory,
-            self.dtype,
-            weighted=self.config["weighted"],
-            shifted=True,
-            progress=progress,
-        )
-        self.source_hash = self._power.pulling.program.source_hash
+        rows = self.graph.transpose()
+        self._power = self._iteration(Normed, rows, shifted=True, progress=progress)
 
     def run(
         self,

@@ -43,16 +43,8 @@ class Hits(Scores):
     """
 
     def _prepare(self, progress: Progress | None) -> None:
-        self._power = Normed(
-            self.graph,
-            self.device,
-            self._memory,
-            self.dtype,
-            weighted=self.config["weighted"],
-            before=self.graph.transpose(),
-            progress=progress,
-        )
-        self.source_hash = self._power.pulling.program.source_hash
+        before = self.graph.transpose()
+        self._power = self._iteration(Normed, self.graph, before=before, progress=progress)
 
     @documented(EigenvectorCentrality.run)
     def run(

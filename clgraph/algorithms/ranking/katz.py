@@ -47,17 +47,10 @@ class KatzCentrality(Scores):
 
     def _plan(self, *, given: bool, progress: Progress | None) -> Affine:
         if given not in self._affine:
-            self._affine[given] = Affine(
-                self.graph.transpose(),
-                self.device,
-                self._memory,
-                self.dtype,
-                weighted=self.config["weighted"],
-                given=given,
-                progress=progress,
-            )
+            rows = self.graph.transpose()
+            self._affine[given] = self._iteration(Affine, rows, given=given, progress=progress)
         plan = self._affine[given]
-        self.source_hash = plan.pulling.program.source_hash
+        self.source_hash = plan.pulling.program.source_hash  # of the one that runs
         return plan
 
     @documented(EigenvectorCentrality.run)

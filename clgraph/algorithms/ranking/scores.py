@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from clgraph.graph import as_graph
 from clgraph.graph.arguments import real, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from clgraph.algorithms.ranking.iterating import Columns
+    from clgraph.algorithms.ranking.normed import Normed
+    from clgraph.algorithms.ranking.power import Affine
     from clgraph.device import Device
     from clgraph.device.memory.allocation import Progress
     from clgraph.engine.plan import Turn
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["Scores", "check_change", "scores_of"]
+
+Repeated = TypeVar("Repeated", "Affine", "Normed")
 
 
 @documented(Plan)
@@ -71,6 +77,13 @@ class Scores(Plan):
     def _prepare(self, progress: Progress | None) -> None:
         """Build the kernels and take memory, for a graph that has vertices."""
         raise NotImplementedError
+
+    def _iteration(self, kind: Callable[..., Repeated], graph: Graph, **options: Any) -> Repeated:
+        """Make what repeats products along the rows of a graph."""
+        weighted = self.config["weighted"]
+        made = kind(graph, self.device, self._memory, self.dtype, weighted=weighted, **options)
+        self.source_hash = made.pulling.program.source_hash
+        return made
 
     @staticmethod
     def _ends(tol: Any, max_iter: Any) -> tuple[float, int]:

@@ -63,11 +63,6 @@ class SpMVStats:
     tile: int
     long_rows: int
 
-    @property
-    def entries_per_s(self) -> float:
-        """Entries per second of kernel time."""
-        return self.entries / (self.kernel_ms * 1e-3) if self.kernel_ms > 0 else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class SpMVResult:

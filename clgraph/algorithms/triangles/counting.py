@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clgraph.engine.blocks import BlockRows
     from clgraph.graph import Graph
 
-__all__ = ["EdgeCounting", "OwnerCounting", "RowCounting", "counting_of"]
+__all__ = ["counting_of"]
 
 
 def counting_of(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Bitmap, Search, TrianglesConfig, resolve
-from clgraph.algorithms.triangles.counting import OwnerCounting, counting_of
-from clgraph.algorithms.triangles.owners import ranges_of
+from clgraph.algorithms.triangles.counting import counting_of
+from clgraph.algorithms.triangles.owners import OwnerCounting, ranges_of
 from clgraph.algorithms.triangles.result import TrianglesResult, TrianglesStats, Work
 from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_graph
 from clgraph.device.programs.asked import asking

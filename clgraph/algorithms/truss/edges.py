@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.algorithms.triangles.config import Merge, TrianglesConfig, resolve
-from clgraph.algorithms.triangles.counting import OwnerCounting, RowCounting
 from clgraph.algorithms.triangles.orient import BUCKETS, HeldRows, Orientation
+from clgraph.algorithms.triangles.owners import OwnerCounting
+from clgraph.algorithms.triangles.rows import RowCounting
 from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import STATE_BYTES, copy
 from clgraph.device import Mirror, load

@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.algorithms.bfs.plan import BFS
 from clgraph.algorithms.bfs.sharing import STAMPS, Sharing
 from clgraph.algorithms.bfs.stages import UNREACHED
+from clgraph.cluster.parts.linked import LinkedDriver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from clgraph.cluster.parts.partition import Ownership
     from clgraph.cluster.parts.share import Share
     from clgraph.device.programs.kernel import Argument
-    from clgraph.engine.driver import Driver
     from clgraph.engine.findings import SearchBuffers
 
 __all__ = ["CopyPart", "Found", "Gathered", "SharedBFS"]
@@ -41,6 +41,9 @@ class SharedBFS(BFS):
         As for `BFS`.
     """
 
+    DRIVER = LinkedDriver
+    _stages: LinkedDriver
+
     def __init__(self, begins: Sequence[int], rank: int, *of: Any, **options: Any) -> None:
         self._sharing: Sharing = Sharing(begins, rank)
         self._own = begins[rank], begins[rank + 1]
@@ -48,7 +51,7 @@ class SharedBFS(BFS):
         self._buffers: SearchBuffers
 
     @property
-    def driver(self) -> Driver:
+    def driver(self) -> LinkedDriver:
         """What launches its kernel."""
         return self._stages
 

@@ -157,6 +157,7 @@ class MailboxPart(BitPart):
         kept, size = self._kept_arguments, self.config.group_size
         kernel, groups = self._levels
         places = range(len(kept), len(kept) + len(numbers))
+        event: cl.Event
         event = kernel.launch_bound(groups * size, size, (*kept, *numbers), places, kept)
         self.device.queue.flush()
         return event

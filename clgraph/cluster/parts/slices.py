@@ -361,10 +361,10 @@ def turned(slices: Slices) -> Slices:
     return _Reversed(slices)
 
 
-def slices_of(graph: Any, *, directed: bool | None = None) -> Slices:
+def slices_of(graph: Any) -> Slices:
     """Give a graph, matrix, path or drawn graph as slices."""
     if isinstance(graph, Slices):
         return graph
     if isinstance(graph, (str, Path)):
-        return FileSlices(graph, directed=directed)
+        return FileSlices(graph)
     return GraphSlices(as_graph(graph))

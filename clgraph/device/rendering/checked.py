@@ -91,15 +91,7 @@ def _edits(
     }
     bodies = {name: body for name, (body, _) in macros.items()}
     bodies |= {function.name: function.body for function in functions}
-    while True:
-        more = {
-            name
-            for name, body in bodies.items()
-            if name not in needing and any(text.at(place) in needing for place in body)
-        }
-        if not more:
-            break
-        needing |= more
+    needing = text.reaching(needing, bodies)
     for body in bodies.values():
         for place in body:
             after = text.step(place)

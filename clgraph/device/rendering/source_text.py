@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["POINTER", "WORD", "Edits", "Function", "Text"]
 
@@ -147,6 +151,17 @@ class Text:
                 names = self.between(begin + 1, self.partner[begin])
                 begin = self.partner[begin] + 1
             found[self.at(name)] = (range(begin, end), tuple(re.findall(r"\w+", names)))
+        return found
+
+    def reaching(self, names: set[str], bodies: Mapping[str, range]) -> set[str]:
+        """Give these names, and those of all bodies that have one of them, or of such a body."""
+        found = set(names)
+        while more := {
+            name
+            for name, body in bodies.items()
+            if name not in found and any(self.at(place) in found for place in body)
+        }:
+            found |= more
         return found
 
     def loops_around(self, word: str) -> dict[int, int]:

@@ -198,14 +198,10 @@ class _Rewriter:
             for start in pasted:
                 family = {name for name in helpers if name.startswith(start)}
                 needing |= family | {start} if family & needing else set()
-            more = {
-                name
-                for name, body in bodies.items()
-                if name not in needing and any(text.at(place) in needing for place in body)
-            }
-            if not more:
+            more = text.reaching(needing, bodies)
+            if more == needing:
                 return needing
-            needing |= more
+            needing = more
 
     def _pass_on(self, needing: set[str], helpers: set[str]) -> None:
         text = self.text

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.device import Device
-    from clgraph.energy import Meter
-    from clgraph.energy.trace import Timebase
     from clgraph.profile.microbenchmarks.work import Prepared
 
 __all__ = [
@@ -98,8 +96,6 @@ def measure_entry(
     scale: Scale | None = None,
     protocol: Protocol | None = None,
     idle_watts: float | None = None,
-    meter: Meter | None = None,
-    timebase: Timebase | None = None,
 ) -> Result:
     """Measure a microbenchmark: its time, its purity, and its power where there is a meter.
 
@@ -115,8 +111,6 @@ def measure_entry(
         How.
     idle_watts : float, optional
         The device at rest, where `protocol` does not ask for that to be measured.
-    meter, timebase : optional
-        As in `clgraph.energy.measure`.
 
     Returns
     -------
@@ -145,8 +139,6 @@ def measure_entry(
                 warm_up_seconds=protocol.warm_up_s,
                 idle_seconds=protocol.idle_s,
                 seed=protocol.seed + sum(entry.name.encode()),
-                meter=meter,
-                timebase=timebase,
             )
             result = with_power(result, power, idle_watts)
         return judged(result, device)

@@ -140,10 +140,10 @@ def _measure_into(
     record["results"].append(row)
 
 
-def results_of(record: Record, *, valid: bool = True) -> list[Result]:
-    """Give the results of a record, those that must not be used left out unless asked for."""
+def results_of(record: Record) -> list[Result]:
+    """Give the results of a record, those that must not be used left out."""
     found = [Result.of_record(result) for result in record["results"]]
-    return [result for result in found if not (valid and result.invalid)]
+    return [result for result in found if not result.invalid]
 
 
 def _file(device: Device) -> Path:

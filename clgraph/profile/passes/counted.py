@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from clgraph.profile.instrument import MOST_RECORDS
+from clgraph.profile.instrument.words import MOST_RECORDS
 from clgraph.profile.passes.residency import Residency
 
 if TYPE_CHECKING:

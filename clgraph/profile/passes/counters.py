@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clgraph.profile.instrument import (
-    HOT_WORDS,
-    SITE_WORDS,
-    SPREAD,
-    STAGE_WORDS,
-    STAGES,
-)
+from clgraph.profile.instrument.words import HOT_WORDS, SITE_WORDS, SPREAD, STAGE_WORDS, STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from clgraph.profile.instrument import Site
+    from clgraph.profile.instrument.sites import Site
 
 __all__ = ["Chain", "Totals", "decoded_counters"]
 

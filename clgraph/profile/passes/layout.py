@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clgraph.profile.instrument import (
+from clgraph.profile.instrument.words import (
     HEADER,
     MOST_RECORDS,
     NEAR_SECTORS,
     NEAR_UNITS,
-    Instrumented,
     Mask,
     record_words,
     words_at_sites,
@@ -21,6 +20,8 @@ from clgraph.profile.instrument import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from clgraph.profile.instrument.rewriting import Instrumented
 
 __all__ = ["Layout"]
 

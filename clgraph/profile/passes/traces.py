@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clgraph.profile.criteria import BANK_BYTES, LINE_BYTES, SECTOR_BYTES, USUAL_BANKS
-from clgraph.profile.instrument import SITE_WORDS
+from clgraph.profile.instrument.words import SITE_WORDS
 from clgraph.profile.passes.counters import Chain, Totals
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from clgraph.profile.instrument import Site
+    from clgraph.profile.instrument.sites import Site
 
 __all__ = ["Accesses", "decoded_trace", "requests"]
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from clgraph.device.programs.compiling import unoptimised
 from clgraph.device.programs.linker import POCL_PLATFORM
 from clgraph.device.programs.program import build
-from clgraph.profile.instrument import Instrumented, Mask, instrumented
+from clgraph.profile.instrument.rewriting import Instrumented, instrumented
+from clgraph.profile.instrument.words import Mask
 
 if TYPE_CHECKING:
     from clgraph.device import Kernel
-    from clgraph.profile.instrument import Flavour
+    from clgraph.profile.instrument.words import Flavour
 
 __all__ = ["TRACED", "Twin", "Twins"]
 

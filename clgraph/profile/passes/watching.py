@@ -13,7 +13,8 @@ from clgraph.device.lazy import cl
 from clgraph.device.memory.copying import finish_copy
 from clgraph.errors import ClgraphError, KernelTimeoutError
 from clgraph.profile.criteria import USUAL_BANKS
-from clgraph.profile.instrument import HEADER, LAST_BLOCK, Mask, flavour_of
+from clgraph.profile.instrument.rewriting import flavour_of
+from clgraph.profile.instrument.words import HEADER, LAST_BLOCK, Mask
 from clgraph.profile.passes.counted import Counted
 from clgraph.profile.passes.counters import decoded_counters
 from clgraph.profile.passes.layout import Layout
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device, Kernel
     from clgraph.device.memory.allocation import Allocation
     from clgraph.device.programs.kernel import Argument
-    from clgraph.profile.instrument import Flavour
+    from clgraph.profile.instrument.words import Flavour
     from clgraph.profile.passes.timeline import Place
     from clgraph.profile.passes.twins import Twin
 

@@ -12,6 +12,7 @@
 ## edges, one in so many, that is left to a search that does without order.
 <%! LOOKS_PER_EDGE, UNORDERED = 4, 16 %>
 
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="common" file="/sssp/decisions/common.mako"/>
 
 <%def name="decide()">
@@ -44,13 +45,7 @@
         CONTROL_ULONG(HIGH) = first_high;
         CONTROL_ULONG(LEAST) = KEY_NONE;
         CONTROL_ULONG(CUT) = last_key;
-        state[STATUS_FLAGS] = 0;
-        next.mode = START;
-        next.length = source_count;
-        next.hubs = 0;
-        next.level = 1;
-        explored = 0;
-        work = n;
+        ${common.start("next")}
     } else if (now.mode <= RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         % if "split" in all_stages:
         if (now.mode == SPLIT) {
@@ -93,7 +88,7 @@
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
-    ${common.finish("next")}
+    ${stage.finish("next")}
     % if counting == "expanded":
     // A single work-item counts edges as it goes.
     const ulong ahead = ${common.is_alone()} ? 0ul : (ulong)next.length * mean_degree;
@@ -113,7 +108,7 @@
 </%def>
 
 <%def name="settle()">
-    ${common.store_totals()}
+    ${stage.store_totals()}
     if (now.mode == START || now.mode == RELAX${" || now.mode == SPLIT" if "split" in all_stages else ""}${" || now.mode == HEAVY" if "heavy" in all_stages else ""}) {
         ${common.record("next", "recorded_edges", "surplus" if config.row_limit else "0u")}
         % if counting == "expanded":

@@ -4,6 +4,7 @@
 ##               and relax again. Then as common.mako
 ## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="bucket_queues" file="/frontier/bucket_queues.mako"/>
 
@@ -126,12 +127,12 @@ static inline ulong in_buckets(volatile __global uint *bucket_state) {
     }
     work += edges + (ulong)now.length + ${config.stage_work}u;
     fence_device();   // control_block and bucket_queues may have changed
-    ${common.finish("next")}
+    ${stage.finish("next")}
     stage_by_one_group = 0;
 </%def>
 
 <%def name="settle()">
-    ${common.store_totals()}
+    ${stage.store_totals()}
     if (now.mode == RELAX && now.level >= 2 && now.level - 2 < level_capacity) {
         // What a stage expanded is known after it.
         __global uint *const row = (__global uint *)levels + 4 * (size_t)(now.level - 2);

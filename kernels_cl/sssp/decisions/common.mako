@@ -1,8 +1,8 @@
 ## common: what every search decides alike after a stage, and what it writes down.
 ##
-## load_totals(), store_totals()   of the search: explored, work; with its status, once `finish` is known
+## load_totals()      of the search: explored, work
+## start(s)           what follows FILL, where frontiers are queues
 ## record(s, edges, surplus), correct_record(s, edges)   the row of a level
-## finish(s)          `done`, `pause` and whether the groups leave
 ## tile_of(s, edges)  entries that a SIMD group takes at a time
 ## is_alone()         whether the only group of a launch goes on by itself, whatever there is ahead
 ## after_the_last(s)  leaves, finish and tree, as far as they are rendered
@@ -15,10 +15,14 @@
     work = *(volatile __global ulong *)(state + WORK);
 </%def>
 
-<%def name="store_totals()">
-    *(volatile __global ulong *)(state + EXPLORED) = explored;
-    *(volatile __global ulong *)(state + WORK) = pause ? 0 : work;
-    state[STATUS] = done ? STATUS_DONE : pause ? STATUS_PAUSED : STATUS_RUNNING;
+<%def name="start(s)">
+    state[STATUS_FLAGS] = 0;
+    ${s}.mode = START;
+    ${s}.length = source_count;
+    ${s}.hubs = 0;
+    ${s}.level = 1;
+    explored = 0;
+    work = n;
 </%def>
 
 <%def name="record(s, edges, surplus='0u')">
@@ -31,13 +35,6 @@ if (${s}.level - 2 < level_capacity)
 <%def name="correct_record(s, edges)">
 if (${s}.level >= 2 && ${s}.level - 2 < level_capacity)
     ((__global uint *)levels)[4 * (size_t)(${s}.level - 2) + 1] = (uint)min((ulong)(${edges}), 0xfffffffful);
-</%def>
-
-## A launch ends at a stage boundary: because the search is done, because its budget is spent or
-## because groups are wanted that were dismissed.
-<%def name="finish(s)">
-    const int done = ${s}.mode == MODE_DONE, pause = !done && (work > budget || dismissed);
-    ${s}.leave = done || pause;
 </%def>
 
 <%def name="is_alone()">${"(flags & FLAG_ALONE)" if config.membership == "open" else "0"}</%def>

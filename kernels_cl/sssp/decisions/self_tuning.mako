@@ -8,6 +8,7 @@
 ##               control_block and written it back by then
 ## In scope      the kernel's arguments, now, next, slot, queued; control_block: the words of the search
 
+<%namespace name="stage" file="/grid/stage.mako"/>
 <%namespace name="common" file="/sssp/decisions/common.mako"/>
 <%namespace name="control" file="/control/set_point.mako"/>
 
@@ -61,13 +62,7 @@ static inline key_t key_below(const double x) {
         % if config.method.controller == "device":
         control_begin(control_block, as_double(first_degree), as_double(first_delta), as_double(unit));
         % endif
-        state[STATUS_FLAGS] = 0;
-        next.mode = START;
-        next.length = source_count;
-        next.hubs = 0;
-        next.level = 1;
-        explored = 0;
-        work = n;
+        ${common.start("next")}
     } else if (now.mode == RELAX) {
         explored += CONTROL_ULONG(FRONTIER_EDGES);
         control_block[IMPROVED] = queued;
@@ -85,7 +80,7 @@ static inline key_t key_below(const double x) {
     }
     work += CONTROL_ULONG(FRONTIER_EDGES) + (ulong)now.length + ${config.stage_work}u;
     if (next.mode != RELAX) fence_device();   // the control_block may have changed
-    ${common.finish("next")}
+    ${stage.finish("next")}
     stage_by_one_group = 0;
 </%def>
 
@@ -163,7 +158,7 @@ static inline key_t key_below(const double x) {
 </%def>
 
 <%def name="settle()">
-    ${common.store_totals()}
+    ${stage.store_totals()}
     if (recorded) {
         state[DEPTH] = now.level - 1;
         % if config.method.controller == "device":

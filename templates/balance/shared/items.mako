@@ -4,6 +4,8 @@
 ## is "", all items 0 .. count with the offsets `indptr`, which are their own prefix sums then.
 ##
 ## entry(queue, index)   the entry at a place
+## own(queue, begin, end, place, ...)   what a lane has of a list's entries [begin, end): declares has_entry, entry and,
+##                       under names of the caller's, vertex, first edge and degree, which is 0 where it has none
 ## edge(k)               v of the k-th edge, from its e, by config.cache; nothing where units carry no
 ##                       neighbour
 ## unit(k, queue, item, unit)   declares u, e and v for a unit of the whole list, by its item
@@ -33,6 +35,14 @@
 <%namespace name="memory" file="/memory/memory.mako"/>
 
 <%def name="entry(queue, index)">${f"{queue}[{index}]" if queue else f"((entry_t)({index}))"}</%def>
+
+<%def name="own(queue, begin, end, place, vertex='my_vertex', first='my_begin', degree='const uint my_degree', left='ENTRY_DEGREE(entry)')">
+const int has_entry = ${place} < (${end});
+const entry_t entry = ${entry(queue, f"has_entry ? {place} : ({begin})")};
+const uint ${vertex} = ENTRY_VERTEX(entry);
+const offset_t ${first} = ENTRY_BEGIN(entry);
+${degree} = has_entry ? ${left} : 0u;
+</%def>
 
 <%def name="edge(k)">${"" if bare(config) else f"const uint v{k} = active{k} ? {memory.module.loaded(config, 'indices', 'e' + str(k))} : 0u;"}</%def>
 

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from searches import MIXED, MIXED_ONE_WAY, SEARCH_RUNTIMES
 
 import clgraph as cg
-from clgraph.algorithms.multi_search.eccentricity import MutualBounds
+from clgraph.algorithms.multi_search.bounds import MutualBounds
 from clgraph.algorithms.multi_search.eccentricity_directed import DirectedBounds
 
 pytestmark = pytest.mark.runtimes(*SEARCH_RUNTIMES)

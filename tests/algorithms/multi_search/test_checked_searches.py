@@ -7,7 +7,7 @@ from searches import MIXED, MIXED_ONE_WAY
 
 import clgraph as cg
 from clgraph.algorithms.centrality import betweenness, closeness
-from clgraph.algorithms.multi_search import apsp, eccentricity, reachable
+from clgraph.algorithms.multi_search import apsp, bounds, eccentricity, reachable
 from clgraph.algorithms.multi_search import plan as module
 from clgraph.algorithms.multi_search.totals import Searcher
 
@@ -63,7 +63,7 @@ def test_right_batches_and_reachability_pass(device):
 @pytest.mark.parametrize("config", ["warp-based", "edge-parallel"])
 def test_a_diameter_takes_a_configuration_of_its_batches(config, device, monkeypatch):
     """Issue 16, 3: few single searches, so that some are in batches."""
-    monkeypatch.setattr(eccentricity, "PIVOTS", 2)
+    monkeypatch.setattr(bounds, "PIVOTS", 2)
     graph, seen = cg.generate.random(300, 8, seed=2), []
     run = module.MultiSearch.run
 
@@ -125,12 +125,12 @@ def test_wrong_results_are_named(name, device, monkeypatch):
 @pytest.mark.parametrize("error", [-1, 7])
 def test_a_wrong_diameter_is_named(error, device, monkeypatch):
     graph = cg.generate.path(9)
-    right = eccentricity.MutualBounds.narrow
+    right = bounds.MutualBounds.narrow
     narrow = lambda self, progress: right(self, progress) + error  # noqa: E731
-    monkeypatch.setattr(eccentricity.MutualBounds, "narrow", narrow)
+    monkeypatch.setattr(bounds.MutualBounds, "narrow", narrow)
     if error > 0:  # twice as far as any vertex is from another
         narrow = lambda self, progress: 3 * right(self, progress)  # noqa: E731
-        monkeypatch.setattr(eccentricity.MutualBounds, "narrow", narrow)
+        monkeypatch.setattr(bounds.MutualBounds, "narrow", narrow)
     with pytest.raises(cg.VerificationError, match=r"the diameter is .* from the one farthest"):
         cg.diameter(graph, device=device, verify=True)
 

@@ -290,7 +290,7 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
     def open_late():
         gate.set_status(cl.command_execution_status.COMPLETE)
 
-    timer = threading.Timer(20, open_late)
+    timer = threading.Timer(60, open_late)
 
     def held_up(self, number, *rest):
         if number == 2 and self._ahead:

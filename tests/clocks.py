@@ -1,7 +1,11 @@
 """Clocks for how soon something happens, which other work on the machine does not disturb."""
 
+import contextlib
+import faulthandler
+import signal
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 
@@ -33,6 +37,28 @@ def _threads() -> dict[str, float]:
         fields = text.rpartition(")")[2].split()
         used[path.parent.name] = (int(fields[11]) + int(fields[12])) / 100
     return used or {"all threads": time.process_time()}
+
+
+@contextlib.contextmanager
+def alarms(answer: Callable[..., object]) -> Generator[None]:
+    """Have an alarm, which stands for Ctrl-C, answered so; it is set where its answer is caught.
+
+    pytest-timeout has the same timer to end what hangs, and gets it back. Meanwhile Python does as
+    much: it shows where all threads are, and ends the process.
+    """
+    left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    until = time.monotonic() + left
+    before = signal.signal(signal.SIGALRM, answer)
+    if left:
+        faulthandler.dump_traceback_later(left, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if left:
+            faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_REAL, max(until - time.monotonic(), 1e-3))
 
 
 def happens(condition: Callable[[], bool], within_s: float = 60) -> bool:

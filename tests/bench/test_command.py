@@ -143,7 +143,7 @@ def test_the_runner_is_found_inside_an_installed_package(tmp_path):
     shutil.copytree(ROOT / "bench", tmp_path / "clgraph" / "bench", ignore=ignore)
     script = (
         "from clgraph.cli.tools.bench import load_runner; import sys; "
-        "print(load_runner('runner.runner').__file__, 'bench' in sys.modules)"
+        "print(load_runner('runner.runner').__file__, 'bench' in sys.modules, sep='\\n')"
     )
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
@@ -155,7 +155,7 @@ def test_the_runner_is_found_inside_an_installed_package(tmp_path):
         check=True,
         timeout=LIMIT_S,
     )
-    assert done.stdout.split() == [
+    assert done.stdout.splitlines() == [
         str(tmp_path / "clgraph" / "bench" / "runner" / "runner.py"),
         "False",
     ]

@@ -193,7 +193,8 @@ def test_generate_lists_every_kind():
     assert set(KINDS) == set(cg.generate.__all__)
 
 
-def test_help_of_generate_names_options_as_they_are_written(run):
+def test_help_of_generate_names_options_as_they_are_written(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")  # in fewer they are broken, at hyphens too
     _, out, _ = run("generate", "--help")
     assert "--edge-factor" in out
     assert "_" not in out

@@ -98,7 +98,7 @@ def test_a_terminal_without_these_letters(tmp_path):
     path.rename(named)
     done = subprocess.run(
         [sys.executable, "-m", "clgraph", "info", str(named)],
-        env=clean_environment(PYTHONIOENCODING="ascii", PYTHONUTF8="0"),
+        env=clean_environment(LC_ALL="C.UTF-8", PYTHONIOENCODING="ascii", PYTHONUTF8="0"),
         cwd=ROOT,
         capture_output=True,
         check=False,

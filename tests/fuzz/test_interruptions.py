@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from algorithms_list import ALGORITHMS, SAME, SOURCES, check, expected, fresh_graph, itself
-from clocks import happens
+from clocks import alarms, happens
 from interruption import holders, interrupt, places, shared, sites, some
 
 import clgraph as cg
@@ -173,8 +173,7 @@ def test_interruptions_at_random_moments(name, target, effort, record_property):
     def press(*_):
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, press)
-    try:
+    with alarms(press):
         # What ends before its signal comes is tried again.
         while len(delays) < wanted and turn < MOST_TRIES * wanted:
             turn += 1
@@ -187,9 +186,6 @@ def test_interruptions_at_random_moments(name, target, effort, record_property):
             except KeyboardInterrupt:
                 delays.append(time.perf_counter() - due)
             check(name, target, plan, turn + 1)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     gc.collect()
     record_property("interruptions", len(delays))
     assert delays or wanted < MANY  # of a few none may have come

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from clocks import Work
+from clocks import Work, alarms
 from scipy.sparse import csgraph, csr_array
 
 import clgraph as cg
@@ -333,19 +333,15 @@ def test_18_ctrl_c_is_answered_and_the_next_call_is_right(name, more, any_device
         sent.append(Work())
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
+    with alarms(interrupt):
         for after in (0.05, 0.01, 0.001):  # until it is not over before
-            signal.setitimer(signal.ITIMER_REAL, after)
             with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, after)
                 search(list(graph.vertices) * 4, device=any_device, as_numpy=True, **more)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             if sent:
                 break
         assert sent[0].seconds() < 0.5
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     assert search(few, device=any_device, **more).equals(expected)
 
 

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from clocks import Work
+from clocks import Work, alarms
 from digraphs import chain_of_cycles
 from runtimes import LIMIT_S, POCL, ROOT, clean_environment, driver_library, run_python
 from searches import MIXED, MIXED_ONE_WAY
@@ -104,15 +104,14 @@ def test_scans_of_a_deep_graph(preset, device):
         sent.append(Work())
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
+    def run():
         signal.setitimer(signal.ITIMER_REAL, 0.3)
+        plan.run()
+
+    with alarms(interrupt):
         with pytest.raises(KeyboardInterrupt):
-            plan.run()
+            run()
         assert sent[0].seconds() < ANSWER_LIMIT_S
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -131,21 +130,20 @@ def test_many_matches(any_device):
         sent.append(Work())
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
+    def run_for(seconds, plan):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        plan.run(query, k=1_000_000)
+
+    with alarms(interrupt):
         for after in (0.02, 0.4):
-            signal.setitimer(signal.ITIMER_REAL, after)
             with pytest.raises(KeyboardInterrupt):
-                plan.run(query, k=1_000_000)
+                run_for(after, plan)
             assert sent[-1].seconds() < ANSWER_LIMIT_S
             # Nor does the device go on for long with what was given up: seeds take it a minute.
             np.testing.assert_array_equal(plan.run(query, k=40, seed=5).mapping, expected)
             assert sent[-1].seconds() < 20 * ANSWER_LIMIT_S
             # A plan keeps arrays for the next run, those of a larger one among them.
             assert any_device.ledger.used_bytes <= held + MOST_KEPT_BYTES
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     del plan, target
     gc.collect()
     assert any_device.ledger.used_bytes == before_all
@@ -207,9 +205,8 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
     interrupts = 0
-    try:
+    with alarms(interrupt):
         for _ in range(10):  # tests/fuzz has all algorithms, on one device
             try:
                 signal.setitimer(signal.ITIMER_REAL, max(takes * rng.random(), 1e-5))
@@ -219,9 +216,6 @@ def test_any_plan_works_after_interrupts_at_random_moments(name, any_device):
             except KeyboardInterrupt:
                 interrupts += 1
             np.testing.assert_array_equal(run(plan), expected)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     assert interrupts
 
 

@@ -127,17 +127,18 @@ def test_searches_of_other_numbers_of_sources_take_what_they_need(any_device):
         np.testing.assert_array_equal(found, np.abs(np.arange(40) - np.array(sources)[:, None]))
 
 
-def test_what_a_result_before_had_counts_as_room(any_device, monkeypatch):
-    """There is none for a second array of that size, and need not be."""
+@pytest.mark.parametrize("sources", [[0, 3], [3]], ids=["two", "one"])
+def test_what_a_result_before_had_counts_as_room(sources, any_device, monkeypatch):
+    """There is none for a second array of that size, and need not be; nor for another group."""
     gc.collect()
     plan = searches(PATH, any_device)
-    wanted = plan.run([0, 3])["hops"].copy()
+    wanted = plan.run(sources)["hops"].copy()
     limit = any_device.ledger.used_bytes
     monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(limit + 8))
-    found = plan.run([0, 3])
+    found = plan.run(sources)
     np.testing.assert_array_equal(found["hops"], wanted)
-    with pytest.raises(DeviceMemoryError, match="hops of 2 searches need"):
-        plan.run([0, 3])
+    with pytest.raises(DeviceMemoryError, match=f"hops of {len(sources)} searches need"):
+        plan.run(sources)
 
 
 def test_a_mirror_holds_what_it_looks_at(any_device):

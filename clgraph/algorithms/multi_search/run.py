@@ -143,6 +143,8 @@ class Scratch:
         held = self.groups * together
         free = self.memory.free_bytes + held - kept_bytes
         by_memory = int(SHARE_OF_FREE * max(free, 0)) // together
+        if free >= held:  # those that are there need no more
+            by_memory = max(by_memory, self.groups)
         by_allocation = self.memory.device.traits.max_alloc_bytes // largest
         fitting = min(wanted, by_memory, by_allocation)
         if fitting < 1:

@@ -102,7 +102,7 @@ def test_booleans_do_not_wait_for_copies_of_numbers(any_device, monkeypatch):
         opened.append(why)
         gate.set_status(cl.command_execution_status.COMPLETE)
 
-    late = threading.Timer(20, open_for, ["the time"])
+    late = threading.Timer(60, open_for, ["the time"])
     send, mine = Chunks._send, Passes.mine
 
     def held_up(self, number, *rest):

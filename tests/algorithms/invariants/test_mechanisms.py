@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from clocks import Work
+from clocks import Work, alarms
 
 import clgraph as cg
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
@@ -149,9 +149,9 @@ def test_a_group_for_each_entry_and_four_words_a_load(any_device):
         values = "float" if family.kind == "numeric" else "uint"
         assert f"#define VALUES {values}{sweeper.width}" in sweeper.source
         assert sweeper.width % 4 == 0
-        entries = np.zeros((11, 4), np.uint32)
+        entries = np.zeros((7, 4), np.uint32)  # no more than one core has groups
         kernel, groups, segments = sweeper._shape(entries, 1000)
-        assert (kernel.name, groups, segments) == ("mine_entries", 11, 1)
+        assert (kernel.name, groups, segments) == ("mine_entries", 7, 1)
 
 
 @pytest.mark.parametrize("config", ["per-entry", "tiled"])
@@ -290,7 +290,7 @@ def test_a_part_is_mined_while_the_next_ones_are_copied(kind, limited, any_devic
     def open_late():
         gate.set_status(cl.command_execution_status.COMPLETE)
 
-    timer = threading.Timer(20, open_late)
+    timer = threading.Timer(60, open_late)
 
     def held_up(self, number, *rest):
         if number == 2 and self._ahead:
@@ -417,19 +417,15 @@ def test_interrupts_are_answered_and_the_plan_works_on(kind, any_device):
         sent.append(Work())
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
+    with alarms(interrupt):
         for share in (0.05, 0.2, 0.5):
-            signal.setitimer(signal.ITIMER_REAL, share * whole)
             try:
+                signal.setitimer(signal.ITIMER_REAL, share * whole)
                 plan.run(trace)
+                signal.setitimer(signal.ITIMER_REAL, 0)
                 whole /= 4  # others used the machine when it was measured
             except KeyboardInterrupt:
                 assert sent[-1].seconds() < ANSWER_LIMIT_S
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
             assert any_device.ledger.used_bytes == held
-    finally:
-        signal.signal(signal.SIGALRM, before)
     assert sent
     assert plan.run(trace).text() == expected

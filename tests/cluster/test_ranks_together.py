@@ -1,6 +1,7 @@
 """Ranks of one process: partitions, slices, paths and components equal to one device's."""
 
 import dataclasses
+import threading
 
 import numpy as np
 import pytest
@@ -410,3 +411,24 @@ def test_searches_that_were_dealt_out_are_put_together():
     shares = [np.array([[0, 1], [4, 5]]), np.array([[2, 3]])]
     assert dealt(shares, 3, None).tolist() == [[0, 1], [2, 3], [4, 5]]
     assert dealt([np.array([1, 2]), np.array([3, 4])], 9, np.add).tolist() == [4, 6]
+
+
+def test_threads_share_plans_of_ranks(pocl):
+    """PageRank mixed up what two runs gave: the plans of ranks that had no lock."""
+    ranks = together(pocl, 2)
+    for plan, read in (
+        (cg.cluster.PageRank(MIXED, ranks), lambda r: r.ranks),
+        (cg.cluster.ConnectedComponents(MIXED, ranks), lambda r: r.labels),
+    ):
+        expected, found = read(plan.run()), []
+
+        def runs(plan=plan, found=found):
+            found.extend(plan.run() for _ in range(8))
+
+        threads = [threading.Thread(target=runs) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 32
+        assert all(np.array_equal(read(result), expected) for result in found)

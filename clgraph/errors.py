@@ -8,6 +8,7 @@ __all__ = [
     "ClusterError",
     "DeviceMemoryError",
     "DeviceNotFoundError",
+    "DistanceOverflowError",
     "GraphFormatError",
     "InvalidArgumentError",
     "InvalidGraphError",
@@ -64,6 +65,13 @@ class NegativeCycleError(ClgraphError, ValueError):
     def __init__(self, message: str, cycle: tuple[int, ...] = ()) -> None:
         super().__init__(message)
         self.cycle = cycle
+
+
+class DistanceOverflowError(ClgraphError, OverflowError):
+    """The length of a shortest path does not fit the type of the weights; the message says which.
+
+    Weights of a wider type, such as int64 or float64, may be given instead.
+    """
 
 
 class OutOfBoundsError(ClgraphError):

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from clgraph.engine.arguments import vertex_number
+from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arrays import argument_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,7 @@ def distances(graph: Graph, source: int, distances: Any, *, max_depth: int | Non
     graph = as_graph(graph)
     source = vertex_number(source, graph.n)
     hops = _integers(getattr(distances, "distances", distances), "distances", graph.n)
+    depth_limit(max_depth)
     _check_range(hops, source, max_depth)
     preceded = np.zeros(graph.n, bool)
     preceded[source] = True
@@ -159,7 +161,7 @@ def shortest_path_tree(
 
 
 def _integers(values: Any, name: str, n: int) -> Vertices:
-    array = np.asarray(values)
+    array = argument_array(name, values)
     if array.dtype.kind not in "iu" or array.shape != (n,):
         raise InvalidArgumentError(
             f"{name} is an array of {array.dtype} with shape {array.shape}; it must hold {n} "

@@ -181,7 +181,7 @@ def _explain(error: Exception) -> int:
         text = error.strerror
     elif isinstance(error, MemoryError):
         text = f"this machine has too little memory: {error}"
-    elif not isinstance(error, ClgraphError | OSError | ImportError | OverflowError):
+    elif not isinstance(error, ClgraphError | OSError | ImportError):
         status = INTERNAL_ERROR
         text = f"internal error, please report it with what --verbose prints: {error!r}"
     return _complain(text, status)

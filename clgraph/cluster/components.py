@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,7 @@ class ConnectedComponents(StaysHere):
 
     def __init__(self, graph: Any, comm: Any = None, *, partition: str | None = None) -> None:
         self.comm = communicator(comm)
+        self._lock = threading.Lock()
         with self.comm.agreeing():
             slices = slices_of(graph)
         self.comm.check_alike({**slices.named, "partition": partition})
@@ -91,21 +93,22 @@ class ConnectedComponents(StaysHere):
             ``labels`` int32, 0..k-1, numbered by smallest member; ``count``.
         """
         start = time.perf_counter()
-        self.comm.check_alike({"gather": gather, "verify": verify})
-        programs = [
-            self._found(*of, verify=verify)
-            for of in zip(
-                *(self._shares, self._plans, self.comm.usual_devices, butterflies(self.comm)),
-                strict=True,
-            )
-        ]
-        found = run(self.comm, programs)
-        total_ms = 1e3 * (time.perf_counter() - start)
-        _, count, exchanges, rounds, sent = found[0]
-        names = tuple(device.name for device in self.comm.devices)
-        stats = RankedStats(total_ms, total_ms, exchanges, rounds, sent, names)
-        arrays: list[Any] = [{"labels": labels} for labels, *_ in found]
-        return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather, count=count)
+        with self._lock:
+            self.comm.check_alike({"gather": gather, "verify": verify})
+            programs = [
+                self._found(*of, verify=verify)
+                for of in zip(
+                    *(self._shares, self._plans, self.comm.usual_devices, butterflies(self.comm)),
+                    strict=True,
+                )
+            ]
+            found = run(self.comm, programs)
+            total_ms = 1e3 * (time.perf_counter() - start)
+            _, count, exchanges, rounds, sent = found[0]
+            names = tuple(device.name for device in self.comm.devices)
+            stats = RankedStats(total_ms, total_ms, exchanges, rounds, sent, names)
+            arrays: list[Any] = [{"labels": labels} for labels, *_ in found]
+            return Ranked.of(self.comm, self._shares, arrays, stats, gather=gather, count=count)
 
     def _found(
         self, share: Share, plan: OneDevice, device: Device, butterfly: Butterfly, *, verify: bool

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_devices"]
 
-MOST_DEVICES = 64
+MOST_DEVICES = 64  # of one process; over MPI there is no limit
 
 
 def checked_devices(devices: Sequence[Device | str]) -> list[Device]:

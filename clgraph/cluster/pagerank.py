@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,7 @@ class PageRank(StaysHere):
         self, graph: Any, comm: Any = None, *, weights: bool = True, dtype: Any = None
     ) -> None:
         self.comm = communicator(comm)
+        self._lock = threading.Lock()
         with self.comm.agreeing():
             slices = slices_of(graph)
             kinds = {real_type(dtype, device) for device in self.comm.devices}
@@ -135,33 +137,35 @@ class PageRank(StaysHere):
             ``ranks`` real, with sum 1; ``iterations``, ``error``, ``converged``.
         """
         start = time.perf_counter()
-        with self.comm.agreeing():
-            if isinstance(alpha, bool) or not 0 <= alpha < 1:
-                raise InvalidArgumentError(f"alpha={alpha!r} is not in [0, 1).")
-            most, tol = whole("max_iter", max_iter), real("tol", tol, 0)
-        self.comm.check_alike({"alpha": alpha, "tol": tol, "max_iter": most, "gather": gather})
-        found = run(self.comm, [self._iterated(part, alpha, tol, most) for part in self._parts])
-        total_ms = 1e3 * (time.perf_counter() - start)
-        _, iterations, error, sent_bytes = found[0]
-        n, ranks = self.facts.n, self.comm.size
-        stats = RankedStats(
-            kernel_ms=total_ms,
-            total_ms=total_ms,
-            rounds=iterations,
-            message_rounds=iterations,
-            sent_bytes=sent_bytes + iterations * n * (ranks - 1) * self.dtype.itemsize,
-            devices=tuple(device.name for device in self.comm.devices),
-        )
-        return Ranked.of(
-            self.comm,
-            self._shares,
-            [{"ranks": ranks_.astype(self.dtype)} for ranks_, *_ in found],
-            stats,
-            gather=gather,
-            iterations=iterations,
-            error=error,
-            converged=error < tol * n or n == 0,
-        )
+        with self._lock:
+            with self.comm.agreeing():
+                if not 0 <= (alpha := real("alpha", alpha)) < 1:
+                    raise InvalidArgumentError(f"alpha={alpha!r} is not in [0, 1).")
+                most, tol = whole("max_iter", max_iter), real("tol", tol, 0)
+            self.comm.check_alike({"alpha": alpha, "tol": tol, "max_iter": most, "gather": gather})
+            programs = [self._iterated(part, alpha, tol, most) for part in self._parts]
+            found = run(self.comm, programs)
+            total_ms = 1e3 * (time.perf_counter() - start)
+            _, iterations, error, sent_bytes = found[0]
+            n, ranks = self.facts.n, self.comm.size
+            stats = RankedStats(
+                kernel_ms=total_ms,
+                total_ms=total_ms,
+                rounds=iterations,
+                message_rounds=iterations,
+                sent_bytes=sent_bytes + iterations * n * (ranks - 1) * self.dtype.itemsize,
+                devices=tuple(device.name for device in self.comm.devices),
+            )
+            return Ranked.of(
+                self.comm,
+                self._shares,
+                [{"ranks": ranks_.astype(self.dtype)} for ranks_, *_ in found],
+                stats,
+                gather=gather,
+                iterations=iterations,
+                error=error,
+                converged=error < tol * n or n == 0,
+            )
 
     def _iterated(self, part: _Part, alpha: float, tol: float, most: int) -> Program:
         share, n = part.share, self.facts.n

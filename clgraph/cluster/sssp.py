@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from clgraph.algorithms.bfs.config import BFSConfig
+from clgraph.algorithms.sssp.cycle import too_long
 from clgraph.algorithms.sssp.weights import Weights
 from clgraph.apart import apart
 from clgraph.cluster.bfs import communicator
@@ -133,6 +134,8 @@ class SSSP(StaysHere):
         ------
         InvalidArgumentError, ClusterError, VerificationError
             As for `clgraph.cluster.BFS.run`.
+        DistanceOverflowError
+            If a shortest path is longer than the type of the weights holds.
         """
         start = time.perf_counter()
         with self._lock:
@@ -181,6 +184,8 @@ class SSSP(StaysHere):
         owned = share.owned
         keys = part.best.read()[owned.first : owned.first + owned.count]
         own = weights.lengths(keys)
+        if weights.keys.guarded:
+            yield from _refuse_longer(share, own, weights)
         tree = None
         if self.with_predecessors:
             tree = yield from _tree(share, own, weights, source)
@@ -236,6 +241,19 @@ def _agreed(share: Share, weights: Weights) -> Program:
     exact = weights.dtype if weights.real else np.dtype(np.int64)
     received = yield Swap([np.array([weights.largest], exact)] * share.partition.ranks)
     weights.largest = weights.dtype.type(max(array[0] for array in received))
+
+
+def _refuse_longer(share: Share, own: NDArray[Any], weights: Weights) -> Program:
+    """Raise on every rank if a sum was too large that was the only way to a vertex."""
+    reached = own != weights.unreached
+    sources = np.repeat(share.owned.names, np.diff(share.indptr))
+    targets = share.indices.astype(np.int64)
+    at_targets = yield from asked_of_owners(share, targets, reached)
+    out = np.flatnonzero(reached[share.partition.owned(sources, share.rank)] & ~at_targets)
+    rows = yield AllGather.of(*((sources[out[0]], targets[out[0]]) if out.size else (-1, -1)))
+    edges = rows[rows[:, 0] >= 0]
+    if edges.size:
+        raise too_long(tuple(edges[0]), weights)
 
 
 def _tree(share: Share, own: NDArray[Any], weights: Weights, source: int) -> Program:

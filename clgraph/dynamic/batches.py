@@ -187,6 +187,22 @@ def _check_lengths(sources: int, targets: int) -> None:
         )
 
 
+def by_name(properties: Any) -> Mapping[str, Any]:
+    """Give values of edges by name of the field; nothing for None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they have no names.
+    """
+    if properties is not None and not hasattr(properties, "items"):
+        raise InvalidArgumentError(
+            "properties have names: pass a dict of the values of each, one for every edge."
+        )
+    found: Mapping[str, Any] = properties or {}
+    return found
+
+
 def as_fields(
     memory: Memory, given: Mapping[str, Any], fields: tuple[Field, ...], count: int, *, all_of: bool
 ) -> dict[str, Any]:

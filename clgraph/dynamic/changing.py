@@ -19,7 +19,7 @@ from clgraph.dynamic.result import UpdateResult, filled
 from clgraph.dynamic.storage.freelists import WORDS
 from clgraph.dynamic.storage.store import Spare, Store, copied
 from clgraph.dynamic.updating import JOIN, LEAVE
-from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 from clgraph.primitives.launches import MOVED
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ class Changing(Contents):
     def _changed(
         self, edges: Edges, values: dict[str, Any], want: int, way: int, regime: str
     ) -> UpdateResult:
-        if regime not in REGIMES:
-            raise InvalidArgumentError(f"regime={regime!r} is not one of {', '.join(REGIMES)}.")
+        one_of("regime", regime, REGIMES)
         began = time.perf_counter()
         with self.lock:
             steps = Steps()

@@ -16,6 +16,7 @@ from clgraph.dynamic.batches import (
     PRESENT,
     as_edges,
     as_fields,
+    by_name,
     key_bits,
     on_its_device,
 )
@@ -25,7 +26,7 @@ from clgraph.dynamic.result import UpdateResult
 from clgraph.dynamic.storage.store import Spare
 from clgraph.dynamic.updating import JOIN, LEAVE, STAY
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import one_of, whole
 from clgraph.graph.arrays import as_weight_array
 
 if TYPE_CHECKING:
@@ -160,8 +161,7 @@ class DynamicGraph(Changing):
         -----
         O(b log b) for the batch, and O(degrees of its sources) or O(n + m). Deterministic.
         """
-        if duplicates not in ("drop", "keep"):
-            raise InvalidArgumentError(f"duplicates={duplicates!r} is neither 'drop' nor 'keep'.")
+        one_of("duplicates", duplicates, ("drop", "keep"))
         edges = as_edges(self._memory, src, dst)
         if edges.largest is not None:
             batches.check_growth(edges, self.n)
@@ -171,7 +171,7 @@ class DynamicGraph(Changing):
             self._take_weights(weights)
         fields, values = self._updater.columns.fields, {}
         if fields or weights is not None or properties:
-            named = {"weights": weights, **(properties or {})}
+            named = {"weights": weights, **by_name(properties)}
             values = as_fields(self._memory, named, fields, edges.count, all_of=True)
         want = ANY if duplicates == "keep" else ABSENT
         return self._changed(edges, values, want, JOIN, regime)
@@ -256,7 +256,7 @@ class DynamicGraph(Changing):
         Degrees, places and targets stay. The values are written to a copy of their pool.
         """
         edges = as_edges(self._memory, src, dst)
-        named = {"weights": weights, **(properties or {})}
+        named = {"weights": weights, **by_name(properties)}
         values = as_fields(
             self._memory, named, self._updater.columns.fields, edges.count, all_of=False
         )

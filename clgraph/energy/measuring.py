@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from clgraph.device import device as choose_device
 from clgraph.energy.meters import NoMeter, find_meter
@@ -175,9 +176,10 @@ def open_meter(
     return found, chosen
 
 
-def check_seconds(name: str, seconds: float, *, lowest: float) -> None:
+def check_seconds(name: str, seconds: Any, *, lowest: float) -> None:
     """Refuse a length of time that is no number, or too short."""
-    if not (math.isfinite(seconds) and seconds >= lowest):
+    known = isinstance(seconds, Real) and math.isfinite(seconds)
+    if not (known and seconds >= lowest):
         raise InvalidArgumentError(
             f"{name} is {seconds}; it must be a finite number of seconds, {lowest:g} or more."
         )

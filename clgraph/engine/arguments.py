@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import among, shown
+from clgraph.graph.arrays import argument_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,10 +35,11 @@ def vertex_number(source: Any, n: int, name: str = "source") -> int:
         If it is not an integer in [0, n).
     """
     try:
-        vertex = operator.index(source)
+        number: Any = None if isinstance(source, bool) else source
+        vertex = operator.index(number)
     except TypeError:
         raise InvalidArgumentError(
-            f"{name}={source!r} is not a vertex number; pass an integer in [0, {n})."
+            f"{name}={shown(source)} is not a vertex number; pass an integer in [0, {n})."
         ) from None
     if not 0 <= vertex < n:
         raise InvalidArgumentError(
@@ -56,10 +59,11 @@ def depth_limit(max_depth: Any) -> np.uint32:
     if max_depth is None:
         return NO_LIMIT
     try:
-        depth = operator.index(max_depth)
+        number: Any = None if isinstance(max_depth, bool) else max_depth
+        depth = operator.index(number)
     except TypeError:
         raise InvalidArgumentError(
-            f"max_depth={max_depth!r} is not a number of hops; pass an integer or None."
+            f"max_depth={shown(max_depth)} is not a number of hops; pass an integer or None."
         ) from None
     if depth < 0:
         raise InvalidArgumentError(f"max_depth={depth} is negative; pass 0 or more, or None.")
@@ -74,10 +78,10 @@ def vertex_numbers(source: Any, n: int) -> tuple[tuple[int, ...], int | tuple[in
     InvalidArgumentError
         If one is not an integer in [0, n), or there are none.
     """
-    if isinstance(source, int) or np.ndim(source) == 0:  # NumPy's look takes longer than the rest
+    if isinstance(source, int) or (given := argument_array("source", source)).ndim == 0:
         vertex = vertex_number(source, n)
         return (vertex,), vertex
-    several = tuple(vertex_number(each, n) for each in source)
+    several = tuple(vertex_number(each, n) for each in given)
     if not several:
         raise InvalidArgumentError("source is empty; pass at least one vertex.")
     return tuple(sorted(set(several))), several
@@ -96,9 +100,10 @@ def only_auto(config: Any) -> None:
     InvalidArgumentError
         If it is neither None nor "auto".
     """
-    if config not in (None, "auto"):
+    if config is not None and not among(config, ("auto",)):
         raise InvalidArgumentError(
-            f'config={config!r}: there is one way to compute this; pass "auto" or leave it out.'
+            f'config={shown(config)}: there is one way to compute this; pass "auto" or leave it '
+            "out."
         )
 
 

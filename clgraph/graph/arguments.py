@@ -2,6 +2,7 @@
 
 import math
 import operator
+import reprlib
 from collections.abc import Collection
 from numbers import Real
 from typing import Any
@@ -10,7 +11,15 @@ import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["element", "one_of", "real", "whole"]
+__all__ = ["among", "element", "flag", "one_of", "real", "shown", "whole"]
+
+_short = reprlib.Repr()
+_short.maxother = _short.maxstring = _short.maxlong = 80
+
+
+def shown(value: Any) -> str:
+    """Give what was passed on one line, in the middle of which much is left out."""
+    return " ".join(_short.repr(value).split())
 
 
 def whole(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> int:
@@ -19,7 +28,7 @@ def whole(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> 
         index: Any = None if isinstance(value, bool) else value
         number = operator.index(index)
     except TypeError:
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer.") from None
+        raise InvalidArgumentError(f"{name}={shown(value)} is not an integer.") from None
     if number < least or (most is not None and number > most):
         upper = "" if most is None else f" and at most {most}"
         raise InvalidArgumentError(f"{name}={number} must be at least {least}{upper}.")
@@ -29,7 +38,7 @@ def whole(name: str, value: Any, least: int = 1, most: int | None = 1 << 40) -> 
 def real(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
     """Argument ``name`` as a finite number within limits, or InvalidArgumentError."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidArgumentError(f"{name}={value!r} is not a number.")
+        raise InvalidArgumentError(f"{name}={shown(value)} is not a number.")
     number = float(value)
     if not math.isfinite(number):
         raise InvalidArgumentError(f"{name}={number} is not finite.")
@@ -43,15 +52,31 @@ def element(value: Any, *known: str) -> np.dtype[Any]:
     """Argument ``dtype`` as one of a few types, or InvalidArgumentError."""
     try:
         found: np.dtype[Any] = np.dtype(value)
-    except TypeError:
+    except (TypeError, ValueError):
         found = np.dtype(object)
     if found not in map(np.dtype, known):
-        given = value if found.kind == "O" else found.name
-        raise InvalidArgumentError(f"dtype={given!r} is neither {' nor '.join(known)}.")
+        given = shown(value if found.kind == "O" else found.name)
+        raise InvalidArgumentError(f"dtype={given} is neither {' nor '.join(known)}.")
     return found
+
+
+def among(value: Any, known: Collection[str]) -> bool:
+    """Report whether this is one of a few words, which an array is not asked."""
+    return isinstance(value, str) and value in known
+
+
+def flag(name: str, value: Any) -> bool:
+    """Argument ``name`` as True or False, which an array is not, or InvalidArgumentError."""
+    try:
+        return bool(value)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"{name}={shown(value)} is neither True nor False; numbers of edges belong to the "
+            "graph."
+        ) from None
 
 
 def one_of(name: str, value: Any, known: Collection[str]) -> None:
     """Refuse argument ``name`` if it is none of a few words."""
-    if value not in known:
-        raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(known)}.")
+    if not among(value, known):
+        raise InvalidArgumentError(f"{name}={shown(value)} is not one of {', '.join(known)}.")

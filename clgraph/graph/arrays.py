@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph.csr import Array, index_dtype
 
-__all__ = ["as_array", "as_index_array", "as_label_array", "as_weight_array", "frozen"]
+__all__ = [
+    "argument_array",
+    "as_array",
+    "as_index_array",
+    "as_label_array",
+    "as_weight_array",
+    "frozen",
+    "real_numbers",
+]
 
 _INT64_MAX = np.iinfo(np.int64).max
 log = logging.getLogger("clgraph")
@@ -19,7 +27,7 @@ _WAYS_TO_HOST = ("get", "cpu", "copy_to_host")  # of CuPy and pyopencl, PyTorch,
 _CPU = 1  # kDLCPU, the DLPack device type of host memory
 
 
-def as_array(values: Any, name: str) -> Array:
+def as_array(values: Any, name: str, error: type[ClgraphError] = InvalidGraphError) -> Array:
     """View or copy ``values`` as an ndarray.
 
     Parameters
@@ -29,6 +37,8 @@ def as_array(values: Any, name: str) -> Array:
         or a host ``__dlpack__``.
     name : str
         What the caller calls it, for messages.
+    error : type
+        What is raised.
 
     Returns
     -------
@@ -38,12 +48,17 @@ def as_array(values: Any, name: str) -> Array:
     Raises
     ------
     InvalidGraphError
-        If there is no way to read it from host memory.
+        If there is no way to read it from host memory, or entries of it are masked; or `error`.
     """
     if isinstance(values, np.ndarray):
+        if type(values) is not np.ndarray and np.ma.is_masked(values):
+            raise error(
+                f"{name} has masked entries, behind which there are numbers all the same; drop "
+                "them by .compressed(), or replace them by .filled(...)."
+            )
         return np.asarray(values)
     if _on_device(values):
-        return _copied_from_device(values, name)
+        return _copied_from_device(values, name, error)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -51,13 +66,13 @@ def as_array(values: Any, name: str) -> Array:
                 array: Array = np.from_dlpack(values)
                 return array
             return np.asarray(values)
-    except InvalidGraphError:
+    except ClgraphError:
         raise
-    except Exception as error:  # whatever a foreign object raises, the caller needs one sentence
-        raise InvalidGraphError(
-            f"{name} is a {type(values).__name__} that NumPy cannot read ({error}); "
+    except Exception as found:  # whatever a foreign object raises, the caller needs one sentence
+        raise error(
+            f"{name} is a {type(values).__name__} that NumPy cannot read ({found}); "
             "pass an array in host memory"
-        ) from error
+        ) from found
 
 
 def _on_device(values: Any) -> bool:
@@ -69,7 +84,7 @@ def _on_device(values: Any) -> bool:
     return int(values.__dlpack_device__()[0]) != _CPU
 
 
-def _copied_from_device(values: Any, name: str) -> Array:
+def _copied_from_device(values: Any, name: str, error: type[ClgraphError]) -> Array:
     """Copy by whatever way the array's library has, as checks need the values."""
     kind = type(values).__name__
     ways = [way for way in _WAYS_TO_HOST if callable(getattr(values, way, None))]
@@ -79,13 +94,29 @@ def _copied_from_device(values: Any, name: str) -> Array:
             if ways
             else np.from_dlpack(values, device="cpu", copy=True)
         )
-    except Exception as error:  # of NumPy before 2.1, or of a library that cannot
-        raise InvalidGraphError(
-            f"{name} lies on a device, and this {kind} cannot be read from there ({error}); "
+    except Exception as found:  # of NumPy before 2.1, or of a library that cannot
+        raise error(
+            f"{name} lies on a device, and this {kind} cannot be read from there ({found}); "
             "copy it to host memory first"
-        ) from error
+        ) from found
     log.info("%s, a %s on a device, is copied to host memory", name, kind)
     return array
+
+
+def argument_array(name: str, values: Any) -> Array:
+    """Argument ``name`` as an array by `as_array`, or InvalidArgumentError."""
+    return as_array(values, name, InvalidArgumentError)
+
+
+def real_numbers(name: str, values: Any) -> Array:
+    """Argument ``name`` as an array of float64, or InvalidArgumentError."""
+    array = argument_array(name, values)
+    try:  # objects may be fractions; texts and complex numbers would become numbers, too
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidArgumentError(f"{name} must hold real numbers, not {array.dtype.name}.")
 
 
 def as_index_array(values: Any, name: str) -> Array:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import among, shown
 from clgraph.graph.csr import Array, simple_matrix, transpose_csr
 from clgraph.graph.modules import module
 
@@ -32,9 +33,9 @@ def vertex_order(order: str, indptr: Array, indices: Array, *, directed: bool) -
     InvalidArgumentError
         If there is no such order.
     """
-    if order not in ORDERS:
+    if not among(order, ORDERS):
         raise InvalidArgumentError(
-            f"order={order!r} is not known; choose one of {', '.join(sorted(ORDERS))}"
+            f"order={shown(order)} is not known; choose one of {', '.join(sorted(ORDERS))}"
         )
     permutation: Array = ORDERS[order](indptr, indices, directed)
     return permutation

@@ -1,6 +1,7 @@
 """Ranks of one process: partitions, slices, paths and components equal to one device's."""
 
 import dataclasses
+import threading
 
 import numpy as np
 import pytest
@@ -148,6 +149,27 @@ def test_shortest_paths(ranks, dtype, device):
         cg.cluster.SSSP(cg.from_edges([0], [1], [-1]), together(device, 2))
     with pytest.raises(cg.InvalidArgumentError, match="no weights"):
         cg.cluster.SSSP(MIXED, together(device, 2))
+
+
+@pytest.mark.parametrize("most", [np.int32(2**31 - 2), np.int64(2**63 - 2), 1.7e308])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_path_that_is_too_long_is_no_missing_path(ranks, most, pocl):
+    """It was told as one by ranks."""
+    path = cg.from_edges([0, 1, 3], [1, 2, 4], np.full(3, most))
+    plan = cg.cluster.SSSP(path, together(pocl, ranks))
+    assert plan.run(1).distances.tolist()[1:3] == [0, most]
+    with pytest.raises(cg.DistanceOverflowError, match="over edge 1 -> 2 is longer"):
+        plan.run(0)
+    assert plan.run(3).distances.tolist()[3:] == [0, most]
+
+
+def test_ranks_take_names_of_devices(pocl):
+    for names in (["pocl"], [pocl, "pocl"]):
+        ranks = cg.cluster.Together(names)
+        assert cg.cluster.BFS(cg.generate.path(3), ranks).run(0).distances.tolist() == [0, 1, 2]
+    for wrong in ([], "pocl", None):
+        with pytest.raises(cg.InvalidArgumentError, match="in a list"):
+            cg.cluster.Together(wrong)
 
 
 @pytest.mark.rest
@@ -345,9 +367,12 @@ def test_mailboxes_are_refused_where_they_cannot_be(device):
         with pytest.raises(cg.InvalidArgumentError, match="'mailboxes' is for bits"):
             cg.DividedBFS(SHAPES["clique"], [device] * 2, transfers="mailboxes", **options)
 
-    class Elsewhere:
+    class Elsewhere(cg.Device):
         name = "a card of somebody else's"
         traits = dataclasses.replace(device.traits, is_cpu=False, memory_ops="atomics")
+
+        def __init__(self):
+            pass
 
         def beside(self, **_):
             return self
@@ -386,3 +411,24 @@ def test_searches_that_were_dealt_out_are_put_together():
     shares = [np.array([[0, 1], [4, 5]]), np.array([[2, 3]])]
     assert dealt(shares, 3, None).tolist() == [[0, 1], [2, 3], [4, 5]]
     assert dealt([np.array([1, 2]), np.array([3, 4])], 9, np.add).tolist() == [4, 6]
+
+
+def test_threads_share_plans_of_ranks(pocl):
+    """PageRank mixed up what two runs gave: the plans of ranks that had no lock."""
+    ranks = together(pocl, 2)
+    for plan, read in (
+        (cg.cluster.PageRank(MIXED, ranks), lambda r: r.ranks),
+        (cg.cluster.ConnectedComponents(MIXED, ranks), lambda r: r.labels),
+    ):
+        expected, found = read(plan.run()), []
+
+        def runs(plan=plan, found=found):
+            found.extend(plan.run() for _ in range(8))
+
+        threads = [threading.Thread(target=runs) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 32
+        assert all(np.array_equal(read(result), expected) for result in found)

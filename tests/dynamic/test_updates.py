@@ -403,7 +403,7 @@ def test_nothing_to_do(any_device):
         (lambda g: g.insert_edges([0], [1], [1, 2]), "for each of 1 edges"),
         (lambda g: g.insert_edges([0], [1], [np.inf]), "finite"),
         (lambda g: g.insert_edges([0], [1], [1], properties={"x": [1]}), "no 'x'"),
-        (lambda g: g.insert_edges([0], [1], [1], duplicates="maybe"), "'drop' nor 'keep'"),
+        (lambda g: g.insert_edges([0], [1], [1], duplicates="maybe"), "not one of drop, keep"),
         (lambda g: g.insert_edges([0], [1], [1], regime="fast"), "auto, rows, rewrite"),
         (lambda g: g.update_values([0], [1]), "nothing to update"),
         (lambda g: g.neighbors(4), "no vertex 4"),

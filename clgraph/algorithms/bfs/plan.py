@@ -26,6 +26,7 @@ from clgraph.engine.outcome import Outcome
 from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import among, shown
 from clgraph.verify import distances as verify_distances
 from clgraph.verify import shortest_path_tree as verify_tree
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BFS", "BFSConfig", "BFSResult", "bfs"]
 
-MEMORIES = (None, "device", "stream")
+MEMORIES = ("device", "stream")
 
 log = logging.getLogger("clgraph")
 
@@ -100,9 +101,9 @@ class BFS(SearchPlan):
         progress: Progress | None = None,
         memory: str | None = None,
     ) -> None:
-        if memory not in MEMORIES:
+        if memory is not None and not among(memory, MEMORIES):
             raise InvalidArgumentError(
-                f"memory={memory!r} is not one of device, stream, or None for what fits."
+                f"memory={shown(memory)} is not one of device, stream, or None for what fits."
             )
         self.with_predecessors = bool(predecessors)
         self._asked_for = (config, memory)

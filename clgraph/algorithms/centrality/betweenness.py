@@ -17,7 +17,8 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flag, whole
+from clgraph.graph.arrays import argument_array
 from clgraph.seeded import seeded
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     """
     graph = as_graph(graph)
     chosen = _choose(sources, graph.n, seed)
-    thin = simple(graph, weighted=weighted)
+    thin = simple(graph, weighted=flag("weighted", weighted))
     options: Any = {"dtype": dtype, "weighted": weighted, "config": config}
     scores = edge_sums(thin, chosen, device=find_device(device), progress=progress, **options)
     if graph.n >= 2:
@@ -198,7 +199,7 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
 
 
 def _choose(sources: Any, n: int, seed: int | None) -> NDArray[np.int64]:
-    if sources is not None and np.ndim(sources) == 0:
+    if sources is not None and argument_array("sources", sources).ndim == 0:
         count = whole("sources", sources, 0, None)
         if count > n:
             raise InvalidArgumentError(

@@ -14,7 +14,9 @@ from clgraph.algorithms.multi_search.weighted import WeightedSearcher
 from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
+from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +165,12 @@ def _inward(
 ) -> Totals:
     """Figures of searches against the edges."""
     chosen = sources_or_all(sources, graph.n)
-    if weighted:
+    if flag("weighted", weighted):
+        if graph.weights is not None and graph.weights.min(initial=0) < 0:
+            raise InvalidGraphError(
+                f"edge weights are as low as {graph.weights.min():g}, but nearness needs distances "
+                "from 0 on; leave out weighted."
+            )
         return WeightedSearcher(graph.transpose(), device, *how).totals(chosen, progress)
     if sources is None and graph.directed:
         searcher = Searcher(graph, device, *how)

@@ -18,6 +18,7 @@ from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import whole
+from clgraph.graph.arrays import argument_array
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -227,7 +228,7 @@ def _order(order: Any, n: int) -> tuple[str, NDArray[np.uint32] | None]:
                 f"order={order!r} is not one of {', '.join(ORDERS)}, nor a list of the vertices."
             )
         return ORDERS[order], None
-    vertices = np.asarray(order)
+    vertices = argument_array("order", order)
     if vertices.shape != (n,) or (n and vertices.dtype.kind not in "iu"):
         raise InvalidArgumentError(
             f"order needs the numbers of all {n} vertices; got {vertices.dtype} of shape "

@@ -19,7 +19,8 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import real
+from clgraph.graph.arguments import flag, real
+from clgraph.graph.arrays import argument_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -65,7 +66,7 @@ class Modularity(Plan):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(as_graph(graph, weighted=True), device)
-        self._weighted = weights and self.graph.weights is not None
+        self._weighted = flag("weights", weights) and self.graph.weights is not None
         directions = [self.graph]
         if self.graph.directed:
             directions.append(self.graph.transpose())
@@ -95,7 +96,7 @@ class Modularity(Plan):
             for one in directions:
                 held = resident(one, self.device, progress)
                 rows: tuple[Any, ...] = (held.indptr, held.indices)
-                whole, _, self._unit = whole_weights(one, weighted=weights)
+                whole, _, self._unit = whole_weights(one, weighted=self._weighted)
                 if self._weighted:
                     if whole is None:
                         whole = np.ones(one.m, np.uint32)
@@ -171,7 +172,8 @@ def community_numbers(labels: Any, n: int) -> tuple[NDArray[np.uint32], int]:
     InvalidArgumentError
         If there are more or fewer than vertices, or they are not whole numbers.
     """
-    given = np.asarray(labels.labels if isinstance(labels, CommunitiesResult) else labels)
+    given = labels.labels if isinstance(labels, CommunitiesResult) else labels
+    given = argument_array("labels", given)
     if given.shape != (n,) or (n and given.dtype.kind not in "iub"):
         raise InvalidArgumentError(
             f"labels are whole numbers, one for each of {n} vertices; got {given.dtype} of shape "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.errors import InvalidGraphError
 
 if TYPE_CHECKING:
@@ -107,11 +108,17 @@ def whole_weights(graph: Graph, *, weighted: bool) -> tuple[NDArray[Any] | None,
     if given.size == 0:
         return None, False, 1.0
     least = given.min()
-    total = 2.0 * float(given.sum(dtype=np.float64))  # self-loops count twice
-    if not (math.isfinite(total) and least >= 0):
+    summed = apart(np.errstate(over="ignore")(lambda: given.sum(dtype=np.float64)))
+    total = 2.0 * float(summed)  # self-loops count twice
+    if not least >= 0:
         raise InvalidGraphError(
-            f"edge weights are as low as {least:g} or not finite, but communities need finite "
-            "weights from 0 on; pass weights=False."
+            f"edge weights are as low as {least:g}, but communities need weights from 0 on; pass "
+            "weights=False."
+        )
+    if not math.isfinite(total):
+        raise InvalidGraphError(
+            f"edge weights of up to {given.max():g} have no finite sum, which communities need; "
+            "divide all by one number, which changes no community, or pass weights=False."
         )
     if given.dtype.kind in "iub" and total < NARROW:
         return given.astype(np.uint32), False, 1.0

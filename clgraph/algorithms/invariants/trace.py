@@ -13,6 +13,7 @@ from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind
 from clgraph.apart import apart
 from clgraph.device import Pinned
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arrays import argument_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +119,7 @@ class Trace:
             return cls.from_columns(table if names is None else _rename(table, names))
         if isinstance(given, dict):
             return cls.from_columns(given if names is None else _rename(given, names))
-        array = given if isinstance(given, np.ndarray) else np.asarray(given)
+        array = argument_array("the trace", given)
         if array.ndim != 2:
             raise InvalidArgumentError(
                 f"a trace is an array [variables, instants]; got one of shape {array.shape}."
@@ -148,7 +149,10 @@ class Trace:
         InvalidArgumentError
             If their lengths differ, or one is neither.
         """
-        arrays = {str(name): np.asarray(column) for name, column in columns.items()}
+        arrays = {
+            str(name): argument_array(f"variable {name!r}", column)
+            for name, column in columns.items()
+        }
         lengths = {array.shape for array in arrays.values()}
         if len(lengths) != 1 or len(next(iter(lengths))) != 1:
             raise InvalidArgumentError(

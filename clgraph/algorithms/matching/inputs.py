@@ -13,6 +13,7 @@ import numpy as np
 
 from clgraph.errors import GraphFormatError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph, as_graph
+from clgraph.graph.arrays import real_numbers
 from clgraph.graph.csr import CSR, edges_to_csr, row_ids, transpose_csr
 from clgraph.graph.modules import module
 
@@ -140,6 +141,8 @@ class LabelCodes:
 
 def _label_array(labels: Iterable[Any], n: int, name: str) -> NDArray[Any] | list[Any]:
     """Labels as an array of numbers or texts, or as a list of whatever else they are."""
+    if not hasattr(labels, "__iter__"):
+        raise InvalidArgumentError(f"labels of the {name} must be a list, one for each vertex.")
     items: NDArray[Any] | list[Any] = labels if isinstance(labels, np.ndarray) else list(labels)
     if len(items) != n or (isinstance(items, np.ndarray) and items.ndim != 1):
         shape = np.shape(items) if isinstance(items, np.ndarray) else len(items)
@@ -195,10 +198,7 @@ def fixed_point(similarity: Any, rows: int, n: int) -> NDArray[np.uint32]:
         similarity = load_similarity(similarity)
     if callable(getattr(similarity, "toarray", None)):
         similarity = similarity.toarray()
-    try:
-        array = np.asarray(similarity, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError("similarity is not a matrix of numbers.") from None
+    array = real_numbers("similarity", similarity)
     if array.shape != (rows, n):
         raise InvalidArgumentError(
             f"similarity has shape {array.shape}; the query has {rows} vertices and the target {n},"
@@ -211,7 +211,7 @@ def fixed_point(similarity: Any, rows: int, n: int) -> NDArray[np.uint32]:
             f"similarity[{row}, {t}] is {array[row, t]}; all must be in [0, 1]. Divide each row by "
             "its maximum."
         )
-    fixed = np.rint(array * ONE).astype(np.uint32)
+    fixed: NDArray[np.uint32] = np.rint(array * ONE).astype(np.uint32)
     fixed[(array > 0) & (fixed == 0)] = 1
     return fixed
 

@@ -15,7 +15,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import element, whole
+from clgraph.graph.arguments import element, flag, whole
 from clgraph.progress import part_of
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def average_shortest_path_length(
     everyone = np.arange(graph.n, dtype=np.int64)
     searcher = (
         WeightedSearcher(graph, find_device(device), method)
-        if weighted
+        if flag("weighted", weighted)
         else Searcher(graph, find_device(device), method)
     )
     found = searcher.totals(everyone, progress)
@@ -201,7 +201,7 @@ def average_shortest_path_length(
 
 def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:
     wanted = element(dtype, "int32", "int16")
-    if weighted and wanted != np.int32:
+    if flag("weighted", weighted) and wanted != np.int32:
         raise InvalidArgumentError(
             f"dtype={wanted} is for distances in hops; by weight they have the type of the "
             "weights, so leave it out."

@@ -19,6 +19,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import among, flag, shown
 from clgraph.graph.csr import simple_matrix
 from clgraph.graph.modules import module
 
@@ -83,7 +84,7 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
     _check(disconnected)
     chosen = sources_or_all(sources, graph.n)
     on = find_device(device)
-    kind = WeightedSearcher if weighted else Searcher
+    kind = WeightedSearcher if flag("weighted", weighted) else Searcher
     found = kind(graph, on, method, config).totals(chosen, progress)
     if disconnected == "raise":
         short = np.flatnonzero(found.reached < graph.n)
@@ -164,7 +165,7 @@ def diameter(
     MultiSearchConfig.of(config)  # refused now, whatever will run the searches
     found = find_device(device)
     longest: float
-    if weighted:
+    if flag("weighted", weighted):
         options: Any = {"disconnected": disconnected, "weighted": True, "config": config}
         searched = eccentricity(graph, **options, device=found, progress=progress, verify=verify)
         return float(searched.max())
@@ -203,9 +204,9 @@ def _check_diameter(graph: Graph, longest: float, device: Device, *, whole: bool
 
 
 def _check(disconnected: str) -> None:
-    if disconnected not in ("raise", "ignore"):
+    if not among(disconnected, ("raise", "ignore")):
         raise InvalidArgumentError(
-            f"disconnected={disconnected!r} is neither 'raise' nor 'ignore'."
+            f"disconnected={shown(disconnected)} is neither 'raise' nor 'ignore'."
         )
 
 

@@ -13,6 +13,7 @@ from clgraph.apart import apart
 from clgraph.device.rendering.sources import source_folders
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import one_of, whole
+from clgraph.graph.arrays import argument_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,10 +132,7 @@ class Given:
 
     def __init__(self, name: str, value: Any) -> None:
         self.name = name
-        try:
-            given = np.asarray(value)
-        except ValueError:  # rows of different lengths
-            given = np.asarray(None)
+        given = argument_array(f"argument {name!r}", value)
         if isinstance(value, (int, np.bool_)):
             whole = int(value)
             given = _as_c_number(name, whole, np.int32 if -(2**31) <= whole < 2**31 else np.int64)
@@ -259,12 +257,13 @@ def sources_or_all(sources: Any, n: int) -> NDArray[np.int64]:
 
 def as_sources(sources: Any, n: int, name: str = "sources") -> NDArray[np.int64]:
     """Give vertex numbers as int64 [k], or say which of them is none."""
+    plain = type(sources) is list or type(sources) is np.ndarray  # which takes the fewest calls
     try:
-        given = np.asarray(sources)
+        given = np.asarray(sources) if plain else argument_array(name, sources)
+    except InvalidArgumentError:
+        raise
     except ValueError:
-        raise InvalidArgumentError(
-            f"{name} must be a list of vertex numbers; one of lists of different lengths was given."
-        ) from None
+        given = argument_array(name, sources)  # which says what is wrong
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InvalidArgumentError(
             f"{name} must be a list of vertex numbers; a {given.dtype} array of shape "

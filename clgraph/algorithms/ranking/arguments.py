@@ -6,22 +6,32 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from clgraph.apart import apart
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph.arguments import one_of, real, whole
+from clgraph.graph.arrays import real_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clgraph.graph import Graph
 
-__all__ = ["CONVENTIONS", "Convention", "ends_of", "host_matrix", "spread_of", "weights_out"]
+__all__ = [
+    "CONVENTIONS",
+    "Convention",
+    "check_scale",
+    "ends_of",
+    "host_matrix",
+    "spread_of",
+    "weights_out",
+]
 
 Convention = Literal["networkx", "gap", "graphalytics"]
 CONVENTIONS = ("networkx", "gap", "graphalytics")
 
 
-def weights_out(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
-    """Give the weight that leaves each vertex."""
+def weights_out(graph: Graph, real: np.dtype[Any], *, weighted: bool) -> NDArray[np.float64]:
+    """Give the weight that leaves each vertex, which `real` has to hold."""
     if weighted:
         weights = np.asarray(graph.weights, np.float64)
         if weights.size and weights.min() < 0:
@@ -32,9 +42,28 @@ def weights_out(graph: Graph, *, weighted: bool) -> NDArray[np.float64]:
         leaving = np.zeros(graph.n)
         full = np.flatnonzero(graph.degrees)
         if full.size:
-            leaving[full] = np.add.reduceat(weights, np.asarray(graph.indptr)[full])
+            begins = np.asarray(graph.indptr)[full]
+            leaving[full] = apart(
+                np.errstate(over="ignore")(lambda: np.add.reduceat(weights, begins))
+            )
+        check_scale(leaving.min(initial=np.inf, where=leaving > 0), leaving.max(initial=0), real)
         return leaving
     return graph.degrees.astype(np.float64)
+
+
+def check_scale(small: float, large: float, real: np.dtype[Any], powers: int = 1) -> None:
+    """Refuse weights from `small` to `large` of which products of so many do not fit a type.
+
+    Scores would be 0, or no numbers, without a word.
+    """
+    info = np.finfo(real)
+    least, most = (float(end) ** (1 / powers) for end in (info.tiny, info.max))
+    if large and not least <= small <= large <= most:
+        raise InvalidGraphError(
+            f"edge weights, or sums of them, of {small:g} to {large:g} are out of the range of "
+            f"{real.name}, in which they may be {least:.0e} to {most:.0e} here; multiply all by "
+            "one number, which changes no score, or pass weights=False."
+        )
 
 
 def host_matrix(graph: Graph, *, weighted: bool) -> Any:
@@ -82,10 +111,7 @@ def spread_of(
                 raise InvalidArgumentError(f"{name} names vertex {vertex}, but n = {n}.")
             array[vertex] = share
     else:
-        try:
-            array = np.asarray(value, np.float64)
-        except (TypeError, ValueError):
-            raise InvalidArgumentError(f"{name} must hold real numbers.") from None
+        array = real_numbers(name, value)
     several = rows and array.ndim == 2
     table = array if several else array[None] if array.ndim == 1 else array
     if table.ndim != 2 or table.shape[1] != n or not (several or array.ndim == 1):

@@ -10,11 +10,13 @@ from clgraph.algorithms.ranking.eigenvector import EigenvectorCentrality
 from clgraph.algorithms.ranking.power import Affine
 from clgraph.algorithms.ranking.result import RankResult
 from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
+from clgraph.apart import apart
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import real
+from clgraph.graph.arrays import real_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -84,7 +86,7 @@ class KatzCentrality(Scores):
         """
         tol, max_iter = self._ends(tol, max_iter)
         n = self.graph.n
-        own = np.asarray(beta, np.float64)
+        own = real_numbers("beta", beta)
         if own.shape not in {(), (n,)} or not np.isfinite(own).all():
             raise InvalidArgumentError(f"beta must be a finite number, or {n} of them.")
         alpha = real("alpha", alpha)
@@ -108,14 +110,18 @@ class KatzCentrality(Scores):
         if verify and n:
             self._verify(result.ranks.astype(np.float64), alpha, own, result.error)
         if normalized:
-            result.ranks /= np.linalg.norm(result.ranks) or 1.0
+            # Where alpha is too great some are infinite by now, which is no news.
+            ranks = result.ranks
+            scale = apart(np.errstate(all="ignore")(lambda: ranks / (np.linalg.norm(ranks) or 1.0)))
+            ranks[:] = scale
         return result
 
     def _verify(
         self, x: NDArray[np.float64], alpha: float, own: NDArray[np.float64], error: float
     ) -> None:
         matrix = self._matrix()
-        change = float(np.abs(alpha * (matrix.T @ x) + own - x).sum())
+        again = apart(np.errstate(all="ignore")(lambda: alpha * (matrix.T @ x) + own - x))
+        change = float(np.abs(again).sum())
         # What a step adds to one score, the next may add to as many as there are edges out of it.
         growth = abs(alpha) * float(np.abs(matrix).sum(axis=1).max())
         check_change(change, max(growth, 1.0) * error, "scores", x, self.dtype)

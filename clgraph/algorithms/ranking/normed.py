@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arguments import check_scale
 from clgraph.algorithms.ranking.iterating import Columns, Iteration
 from clgraph.algorithms.ranking.pulling import Pulling
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from clgraph.graph import Graph
 
 __all__ = ["Normed"]
+
+
+SCALES = 3  # weights that are multiplied: two products in a row, whose squares are added up
 
 
 class Normed(Iteration):
@@ -52,6 +56,10 @@ class Normed(Iteration):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(device, memory, graph.n, 1, real)
+        if weighted and graph.m:
+            weights = np.asarray(graph.weights)
+            large = max(float(weights.max()), -float(weights.min()))
+            check_scale(large, large, real, SCALES)
         options: dict[str, Any] = {"weighted": weighted, "progress": progress}
         self.pulling = Pulling(graph, device, memory, real, shifted=shifted, **options)
         self._first = None

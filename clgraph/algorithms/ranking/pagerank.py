@@ -25,6 +25,7 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flag, real
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,8 +102,8 @@ class PageRank(Plan):
         super().__init__(as_graph(graph), device)
         self.dtype = real_type(dtype, self.device)
         self._progress = progress
-        self._weighted = weights and self.graph.weights is not None
-        self.weights_out = weights_out(self.graph, weighted=self._weighted)
+        self._weighted = flag("weights", weights) and self.graph.weights is not None
+        self.weights_out = weights_out(self.graph, self.dtype, weighted=self._weighted)
         self._affine: dict[tuple[int, bool, str | None], Affine] = {}
 
     def run(  # noqa: PLR0913 - all by keyword
@@ -163,7 +164,7 @@ class PageRank(Plan):
         """
         n = self.graph.n
         tolerance, most = ends_of(convention, tol, max_iter, n)
-        if isinstance(alpha, bool) or not 0 <= alpha < 1:
+        if not 0 <= (alpha := real("alpha", alpha)) < 1:
             raise InvalidArgumentError(f"alpha={alpha!r} is not in [0, 1).")
         personal, several = spread_of("personalization", personalization, n, rows=True)
         drains, _ = spread_of("dangling", dangling, n)

@@ -19,6 +19,7 @@ from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import one_of
+from clgraph.graph.arrays import argument_array
 from clgraph.graph.csr import row_ids
 from clgraph.primitives import group_size
 from clgraph.progress import report_progress
@@ -224,7 +225,7 @@ def checked_pairs(pairs: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int
     InvalidArgumentError
         If they are no pairs of vertices.
     """
-    array = np.asarray(pairs)
+    array = argument_array("pairs", pairs)
     if array.size == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":

@@ -18,6 +18,8 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import element
+from clgraph.graph.arrays import argument_array
 from clgraph.primitives.launches import TYPES
 from clgraph.primitives.scanning import Compaction
 
@@ -123,9 +125,8 @@ class SpMV(Plan):
             )
         held = self._weight_type()
         wide = held is not None and held.itemsize == 8
-        self.dtype = np.dtype(dtype or (np.float64 if wide else np.float32))
-        if self.dtype not in TOLERANCE:
-            raise InvalidArgumentError(f"vectors are of float32 or float64; got {self.dtype}.")
+        usual = np.float64 if wide else np.float32
+        self.dtype = element(usual if dtype is None else dtype, *map(str, TOLERANCE))
         self._compaction = Compaction(self.device)
         self._weights: Allocation | None = None
         if self.graph is not None:
@@ -173,7 +174,7 @@ class SpMV(Plan):
         VerificationError
             If the result was to be checked and is wrong.
         """
-        vector = np.asarray(x)
+        vector = argument_array("x", x)
         unchanged = contextlib.nullcontext() if self.dynamic is None else self.dynamic.lock
         with unchanged, self._turn() as turn:
             n = self.n

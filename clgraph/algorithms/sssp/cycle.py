@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.algorithms.sssp.stages import FLAG_BELOW, FLAG_ROUNDS
-from clgraph.errors import ClgraphError, InvalidArgumentError, NegativeCycleError
+from clgraph.errors import (
+    ClgraphError,
+    DistanceOverflowError,
+    InvalidArgumentError,
+    NegativeCycleError,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +33,7 @@ __all__ = [
     "most_rounds",
     "refuse_tree",
     "settle",
+    "too_long",
 ]
 
 # Relax stages after which a search with negative weights looks for a cycle, and how much later it
@@ -210,13 +216,13 @@ def refuse_shorter(weights: Weights, *, below: bool, proven: bool) -> None:
 
     Raises
     ------
-    OverflowError
+    DistanceOverflowError
         If a sum fell `below` what the type holds.
     ClgraphError
         If there were more rounds than paths have edges, which is `proven` to be rounding.
     """
     if below:
-        raise OverflowError(
+        raise DistanceOverflowError(
             f"a shortest path is shorter than {weights.dtype} holds; use int64 weights, or float64."
         )
     if proven:
@@ -239,7 +245,7 @@ def refuse_tree(max_distance: float, *, wanted: bool) -> None:
 def check_overflow(
     graph: Graph, weights: Weights, reached: NDArray[np.bool_], target: int | None
 ) -> None:
-    """Raise OverflowError if a sum was too large that was the only way to a vertex.
+    """Raise DistanceOverflowError if a sum was too large that was the only way to a vertex.
 
     Parameters
     ----------
@@ -257,12 +263,17 @@ def check_overflow(
     edge_sources = np.repeat(np.arange(graph.n), graph.degrees)
     out = np.flatnonzero(reached[edge_sources] & ~reached[graph.indices])
     if out.size:
-        holds = np.finfo(weights.dtype).max if weights.real else weights.unreached - 1
-        raise OverflowError(
-            f"a path over edge {edge_sources[out[0]]} -> {graph.indices[out[0]]} is longer than "
-            f"{weights.dtype} holds ({holds}); use wider weights, such as int64 or float64, or "
-            "pass a max_distance below that."
-        )
+        edge = edge_sources[out[0]], graph.indices[out[0]]
+        raise too_long(edge, weights, ", or pass a max_distance below that")
+
+
+def too_long(edge: tuple[Any, Any], weights: Weights, otherwise: str = "") -> DistanceOverflowError:
+    """Give the error for a path over an edge that no distance can be."""
+    holds = np.finfo(weights.dtype).max if weights.real else weights.unreached - 1
+    return DistanceOverflowError(
+        f"a path over edge {edge[0]} -> {edge[1]} is longer than {weights.dtype} holds ({holds}); "
+        f"use wider weights, such as int64 or float64{otherwise}."
+    )
 
 
 def check_rooted(reached: NDArray[np.bool_], predecessors: NDArray[np.int32] | None) -> None:

@@ -213,7 +213,7 @@ class SSSP(SearchPlan):
             If a vertex or the distance is not one, or `out` is no such array.
         NegativeCycleError
             If a source leads to a cycle of negative weight; it names one.
-        OverflowError
+        DistanceOverflowError
             If a shortest path is longer than the integer type of the weights holds.
         ClgraphError
             If weights of a cycle add up to so nearly zero that rounding makes paths shorter around

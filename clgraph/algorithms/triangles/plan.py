@@ -18,7 +18,7 @@ from clgraph.engine.blocks import BlockRows, is_changing
 from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import one_of
+from clgraph.graph.arguments import one_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,7 +210,8 @@ class Triangles(FollowingPlan):
                 f"per={per!r} needs every edge's rows, but cover=True leaves edges out; use it "
                 "for totals and vertices."
             )
-        if per == "list" and not 0 <= max_triangles <= MOST_LISTED:
+        most = whole("max_triangles", max_triangles, 0, None)
+        if per == "list" and most > MOST_LISTED:
             raise InvalidArgumentError(
                 f"max_triangles={max_triangles} is not from 0 to {MOST_LISTED}; use "
                 "triangle_blocks for more."
@@ -257,8 +258,7 @@ class Triangles(FollowingPlan):
             If the configuration is not one with a bitmap, which has owners, or `size` is not
             positive; or if another run prepares the graph anew between two blocks.
         """
-        if size < 1:
-            raise InvalidArgumentError(f"size={size} is not positive.")
+        size = whole("size", size)
         if self._searched.in_blocks:
             yield from self._packed().blocks(size)
             return

@@ -18,7 +18,7 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import real, whole
+from clgraph.graph.arguments import flag, real, whole
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -90,7 +90,7 @@ class RandomWalks(Plan):
                 f"the graph has {self.graph.n} vertices, but walks keep them in 31 bits; use fewer "
                 f"than {MOST_VERTICES}."
             )
-        self.weighted = weights and self.graph.weights is not None
+        self.weighted = flag("weights", weights) and self.graph.weights is not None
         self.config: dict[str, Any] = {
             "weighted": self.weighted,
             "wide_offsets": wide_offsets(self.graph.m),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.cluster.devices import checked_devices
 from clgraph.cluster.ranks.comm import Communicator
 from clgraph.cluster.ranks.transport import Message, Transport
 from clgraph.device.memory.copying import finish_copy
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Together", "check_mailboxes", "may_meet", "messages_of"]
 
-MOST_RANKS = 64  # in one process; over MPI there is no limit
 MOST_MEETING = 8
 
 
@@ -32,7 +32,7 @@ class Together(Communicator):
 
     Parameters
     ----------
-    devices : sequence of Device
+    devices : sequence of Device or str
         One for each rank; a device that is named several times has as many.
     transfers : {"direct", "host", "mailboxes"}, optional
         See `Transport`; and whether bits are exchanged by kernels that wait for each other, which
@@ -49,11 +49,9 @@ class Together(Communicator):
         If there are no devices or too many, or not such as `transfers` needs.
     """
 
-    def __init__(self, devices: Sequence[Device], transfers: str | None = None) -> None:
-        if not 1 <= len(devices) <= MOST_RANKS:
-            raise InvalidArgumentError(f"{len(devices)} devices; give 1 to {MOST_RANKS}.")
-        self.usual_devices = tuple(devices)
-        self.devices = tuple(device.beside(timed=False) for device in devices)
+    def __init__(self, devices: Sequence[Device | str], transfers: str | None = None) -> None:
+        self.usual_devices = tuple(checked_devices(devices))
+        self.devices = tuple(device.beside(timed=False) for device in self.usual_devices)
         self.size = len(self.devices)
         self.ranks = tuple(range(self.size))
         self.asked_to_meet = meets = transfers == "mailboxes"

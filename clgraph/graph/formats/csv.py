@@ -11,8 +11,6 @@ from clgraph.graph.graph import Graph
 
 __all__ = ["read", "write"]
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
 
 def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:
     """Read columns source, target and perhaps weight, in this order; more are left out.
@@ -22,8 +20,6 @@ def read(source: Source, *, directed: bool | None, weighted: bool | None) -> Gra
     """
     comments = source.header(b"#")
     first = source.read_line()
-    if first.startswith(_BYTE_ORDER_MARK):
-        first = first[len(_BYTE_ORDER_MARK) :]
     marker = next((sign for sign in (b",", b";") if sign in first), b"")
     words = first.replace(marker or b"\t", b" ").split()
     has_names = bool(words) and not any(

@@ -22,8 +22,9 @@ from clgraph.graph.ahead import Ahead
 from clgraph.graph.csr import Array
 from clgraph.graph.formats.limits import CEILING, Limits
 from clgraph.graph.modules import module
+from clgraph.graph.zstd import check_whole
 
-__all__ = ["Block", "Progress", "Source"]
+__all__ = ["BYTE_ORDER_MARK", "Block", "Progress", "Source"]
 
 Progress = Callable[[int, int, str], Any]
 
@@ -34,6 +35,7 @@ _LONG_LINE = f"the line is longer than {_LINE_BYTES} bytes"
 _PIECE_BYTES = 1 << 24
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
 STDIN = "-"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # with which editors of Windows begin text
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DAMAGED: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _KEPT_COMMENTS = 1000  # of the head of a file; formats say what they have to say early
@@ -127,6 +129,11 @@ class Source:
         start = self._raw.peek(8)
         kinds = (kind for mark, kind in _MAGIC.items() if start.startswith(mark))
         self.compression = next(kinds, None)
+        if self.compression == "zst":
+            try:
+                check_whole(self._raw)
+            except EOFError as error:
+                self._damaged(error)
         self._stream: Any = self._decompressed()
         self._ahead: Ahead[bytes] | None = None
         self._taken = 0
@@ -290,6 +297,8 @@ class Source:
             except self._errors as error:
                 self._damaged(error)
             self._count(text)
+            if self.line == 1:
+                text = text.removeprefix(BYTE_ORDER_MARK)
         if len(text) > _LINE_BYTES:
             self.fail(_LONG_LINE, self.line)
         self.line += bool(text)
@@ -336,6 +345,7 @@ class Source:
             take = self._ahead.take
         pieces: list[bytes | memoryview] = [self._returned]
         self._returned = b""
+        begins = self.line == 1
         while True:
             piece = self._received(take)
             self._report()
@@ -349,6 +359,7 @@ class Source:
             data = b"".join(filter(None, pieces))  # which copies no single one
             pieces = [piece[cut:]]
             if data:
+                data, begins = data.removeprefix(BYTE_ORDER_MARK) if begins else data, False
                 data = data if data.endswith(b"\n") else data + b"\n"
                 block = Block(data, self.line, self)
                 if not numbered:

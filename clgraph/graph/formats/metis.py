@@ -194,7 +194,7 @@ def _check_edge_count(
     if len(heads) not in allowed:
         source.fail(
             f"{head.edges} edges are declared, so lines should hold {2 * head.edges} neighbours, "
-            f"but they hold {len(heads)}",
+            f"but they hold {len(heads)}; pass directed=True if the file lists arcs",
             1,
         )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.build import as_graph
-from clgraph.graph.formats.files import Progress, Source
+from clgraph.graph.formats.files import BYTE_ORDER_MARK, Progress, Source
 from clgraph.graph.formats.limits import Limits
 from clgraph.graph.formats.writing import written
 from clgraph.graph.graph import Graph
@@ -241,7 +241,7 @@ def _by_name(path: str) -> Format | None:
 
 def _guessed(path: str, source: Source) -> Format:
     """Format by the head of the file where that is plain, else by its name."""
-    start = source.peek(_SNIFFED_BYTES)
+    start = source.peek(_SNIFFED_BYTES).removeprefix(BYTE_ORDER_MARK)
     if start.lstrip(b"%")[:12].lower() == b"matrixmarket" and start.startswith(b"%"):
         return FORMATS["mtx"]
     if start.startswith(b"PK\x03\x04"):

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from clgraph.graph.csr import Array, Sorter, index_dtype
-from clgraph.graph.formats.files import Block, Source
+from clgraph.graph.formats.files import BYTE_ORDER_MARK, Block, Source
 from clgraph.graph.sharing import processors
 
 __all__ = [
@@ -39,7 +39,6 @@ MOST_THREADS = 8  # one thread that cuts blocks has no more to give away
 _OF_COMPRESSED = 4  # times its size is what compressed text of graphs expands to, at least
 _MOST_SPACES = 32  # between two numbers
 _MOST_WEIGHT = 1 << 63  # what has no point must be less
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ONLY_SPACES = bytes.maketrans(b"\t\r", b"  ")
 
 
@@ -160,7 +159,7 @@ class PlainBlocks:
         """Give what a block holds; None if anything in it is odd."""
         data = block.data
         # pyarrow reads hexadecimal integers, and skips a mark where it begins to read.
-        if b"x" in data or b"X" in data or data.startswith(_BYTE_ORDER_MARK):
+        if b"x" in data or b"X" in data or data.startswith(BYTE_ORDER_MARK):
             return None
         if block.long_line() is not None:
             return None

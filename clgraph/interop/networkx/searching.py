@@ -174,7 +174,7 @@ class Searches:
             return Paths(found.distances, found.predecessors, plan.unreached)
         except NegativeCycleError as error:
             raise Unbounded(error.cycle) from error
-        except (ClgraphError, OverflowError) as error:
+        except ClgraphError as error:
             raise NotImplementedError(str(error)) from error
 
     def _refuse_negative(self, attribute: Hashable) -> None:

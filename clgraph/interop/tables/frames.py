@@ -12,7 +12,7 @@ from clgraph.algorithms.scc.plan import scc
 from clgraph.apart import apart
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, NegativeCycleError
-from clgraph.graph.arguments import one_of
+from clgraph.graph.arguments import one_of, whole
 from clgraph.graph.csr import row_ids
 from clgraph.graph.modules import module
 from clgraph.interop.tables.results import name_index
@@ -89,10 +89,13 @@ def hops(
     """See `Graph.bfs`."""
     names, numbers = numbers_of(graph, sources)
     shape = (numbers.size, graph.n)
-    if out is not None and (out.shape != shape or out.dtype != np.int32):
-        raise InvalidArgumentError(
-            f"out has shape {out.shape} and type {out.dtype}; it needs {shape} and int32."
-        )
+    if out is not None:
+        given = np.shape(out), getattr(out, "dtype", type(out).__name__)
+        if given != (shape, np.dtype(np.int32)) or not out.flags.writeable:
+            raise InvalidArgumentError(
+                f"out has shape {given[0]} and type {given[1]}; it needs {shape} and int32, and to "
+                "be writeable."
+            )
     searcher = _searcher(graph, batch, device)
     parts = (searcher.distances(block) for block in searcher.blocks(numbers, 4))
     rows = together(parts, shape, np.int32, out)
@@ -111,7 +114,8 @@ def hop_blocks(
     names, numbers = numbers_of(graph, sources)
     searcher = _searcher(graph, batch, device)
     done = 0
-    for part in searcher.blocks(numbers, 4, block):
+    size = None if block is None else whole("block", block)
+    for part in searcher.blocks(numbers, 4, size):
         yield _frame(searcher.distances(part), names[done : done + part.size], graph)
         done += part.size
 

@@ -88,7 +88,7 @@ def test_checklist_14_what_does_not_fit_is_refused_with_its_bytes(device, monkey
         ({"state": {}, "visit": '#line 3 "x"\n'}, "#line"),
         ({"state": {}, "arguments": {"x": "text"}}, "use numbers or arrays"),
         ({"state": {}, "arguments": {"x": None}}, "use numbers or arrays"),
-        ({"state": {}, "arguments": {"x": [[1], [2, 3]]}}, "use numbers or arrays"),
+        ({"state": {}, "arguments": {"x": [[1], [2, 3]]}}, "a list that NumPy cannot read"),
         ({"state": {}, "arguments": {"x": 2**70}}, "int64 does not hold"),
         ({"state": {}, "arguments": {"x": 1e300}}, "float32 does not hold"),
         ({"state": {}, "arguments": [1]}, "arguments is a list; pass a dict"),

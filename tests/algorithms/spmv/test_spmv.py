@@ -93,7 +93,7 @@ def test_stats_and_verification(any_device, monkeypatch):
     [
         ({}, [1, 2], "for each of 100 vertices"),
         ({}, ["a"] * 100, "real number"),
-        ({"dtype": np.int32}, np.ones(100), "float32 or float64"),
+        ({"dtype": np.int32}, np.ones(100), "neither float32 nor float64"),
     ],
 )
 def test_what_cannot_be_multiplied_is_refused(any_device, options, x, message):

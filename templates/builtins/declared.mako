@@ -119,7 +119,7 @@ ${to} PURE convert_${to}${rounding}(${of});
 % endfor
 % endfor
 
-% for to in ("char", "int", "uint", "long", "float", "double"):
+% for to in ("char", "int", "uint", "long", "ulong", "float", "double"):
 % for of in SCALARS:
 % if "double" in (to, of):
 #ifdef cl_khr_fp64

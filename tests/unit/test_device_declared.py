@@ -6,6 +6,7 @@ import pytest
 from clgraph.device import Memory, wait
 from clgraph.device.programs import compiling, declared, program
 from clgraph.errors import KernelBuildError
+from clgraph.graph.lines import lines_kernel
 
 INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
 # Calls of `a`, `b` and `c`, which have the type that each is tried with.
@@ -92,6 +93,18 @@ def test_lines_of_errors_are_those_of_the_source(pocl, compilations):
     with pytest.raises(KernelBuildError, match=r"(?s)3.*no_such_function"):
         program.build(pocl, "kernel void f(void)\n{\n    no_such_function();\n}\n", label="f.cl")
     assert len(compilations) == 2
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(
+    ("weight", "decimals"),
+    [(None, False), (2, False), (2, True)],
+    ids=["none", "whole", "decimals"],
+)
+def test_lines_call_nothing_else(weight, decimals, wide, pocl, compilations):
+    """Forms that others had built before called what is not declared, and said so aloud."""
+    lines_kernel(pocl, 3, weight, decimals, marker=0, wide=wide)
+    assert [declared.GUARD in options for options in compilations] == [True]
 
 
 def test_other_platforms_have_their_own_list(device):

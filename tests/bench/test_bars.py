@@ -1,4 +1,4 @@
-"""What records that pages quote have to show: rates of batches, shares of a copy, two devices."""
+"""What records that pages quote have to show: rates of batches, shares of a copy, two devices, text."""
 
 import json
 import re
@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 DYNAMIC = "h200-20261129-dynamic.json"
 COPIES = "probes/h200-20261129-copies.txt"
+FILES = "pocl-20261129-files-epyc.json"
 # Million edges a second, in and out each, by the power of ten of a batch.
 RATES = {
     "kron uniform": {4: 110, 5: 400, 6: 1000, 7: 2000},
@@ -58,3 +59,19 @@ def test_two_devices_are_as_fast_as_was_asked(graph, least):
     found = re.search(rf"{graph} two22 .*?one/this of medians \[[\d.]+, [\d.]+, ([\d.]+)\]", text)
     assert float(found[1]) >= least
     assert "WRONG" not in text
+
+
+def test_text_is_read_as_fast_as_was_asked():
+    """On two cores, from a warm cache, by all of `read`."""
+    record = json.loads((RESULTS / FILES).read_text("utf-8"))
+    assert not record["machine"]["dirty"]
+    assert record["machine"]["host"]["cpus"] == 2
+    assert FILES in (ROOT / "docs" / "files.md").read_text("utf-8")
+    read = {row["file"]: row for row in record["files"] if not row["file"].endswith(".gz")}
+    rates = {
+        name: row["bytes"] / row["kernel"]["read_s"]
+        for name, row in read.items()
+        if "kernel" in row
+    }
+    assert len(rates) == 12
+    assert min(rates.values()) >= record["bar_mb_per_s"] * 1e6 >= 500e6

@@ -1,4 +1,4 @@
-"""What records that pages quote have to show: rates of batches, shares of a copy, two devices, text."""
+"""What records that pages quote have to show: batches, shares of a copy, two devices, text."""
 
 import json
 import re

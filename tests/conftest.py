@@ -288,10 +288,12 @@ def _as_found() -> Generator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _optimised(request: pytest.FixtureRequest) -> Generator[None]:
     """Build as users do where a test is marked so, or runs on what users run on."""
-    if any(request.node.get_closest_marker(name) for name in ("optimised", "gpu")):
-        monkeypatch.setenv(NO_OPTIMISING, "0")
+    with pytest.MonkeyPatch.context() as patch:  # its own: tests undo theirs
+        if any(request.node.get_closest_marker(name) for name in ("optimised", "gpu")):
+            patch.setenv(NO_OPTIMISING, "0")
+        yield
 
 
 @pytest.fixture(autouse=True)

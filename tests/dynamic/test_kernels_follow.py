@@ -48,7 +48,7 @@ def test_a_search_has_no_kernels_of_rows_before(any_device, monkeypatch):
     graph = cg.DynamicGraph(cg.generate.path(300), device=any_device)
     search = cg.BFS(graph)
     graph.insert_edges([3, 7], [200, 290])
-    broken_off(monkeypatch, engine_plan, "Driver", lambda: search.run(3))
+    broken_off(monkeypatch, engine_plan.SearchPlan, "DRIVER", lambda: search.run(3))
     np.testing.assert_array_equal(search.run(3).distances, hops(graph, 3))
     assert not budgets
     assert search._stages._own[-1] == search.config.launch_work

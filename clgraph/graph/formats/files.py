@@ -1,12 +1,8 @@
 """Files as a stream of lines and blocks: decompressed, bounded, and able to name a line."""
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import stat
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,10 +15,9 @@ import numpy as np
 from clgraph.device.folders import temporary_file
 from clgraph.errors import GraphFormatError
 from clgraph.graph.ahead import Ahead
+from clgraph.graph.compressed import compression_of, decompressed
 from clgraph.graph.csr import Array
 from clgraph.graph.formats.limits import CEILING, Limits
-from clgraph.graph.modules import module
-from clgraph.graph.zstd import check_whole
 
 __all__ = ["BYTE_ORDER_MARK", "Block", "Progress", "Source"]
 
@@ -36,8 +31,6 @@ _PIECE_BYTES = 1 << 24
 _AHEAD = 4  # blocks that a thread decompresses before they are asked for
 STDIN = "-"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # with which editors of Windows begin text
-_MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
-_DAMAGED: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _KEPT_COMMENTS = 1000  # of the head of a file; formats say what they have to say early
 _HEAD_LINES = 10_000  # a head longer than that is no head but an attempt to keep readers busy
 
@@ -125,20 +118,21 @@ class Source:
     def _begin(self) -> None:
         """Look at the first bytes, and decide how to read the others."""
         self.size_bytes = os.fstat(self._raw.fileno()).st_size
-        self._errors = _DAMAGED
-        start = self._raw.peek(8)
-        kinds = (kind for mark, kind in _MAGIC.items() if start.startswith(mark))
-        self.compression = next(kinds, None)
-        if self.compression == "zst":
-            try:
-                check_whole(self._raw)
-            except EOFError as error:
-                self._damaged(error)
-        self._stream: Any = self._decompressed()
+        self.compression = compression_of(self._raw.peek(8))
+        self._restart()
         self._ahead: Ahead[bytes] | None = None
         self._taken = 0
         self._returned = b""
         self._ceiling = self.limits.ceiling(self.size_bytes, compressed=bool(self.compression))
+
+    def _restart(self) -> None:
+        """Read from the start of the file on."""
+        self._stream: Any
+        self._errors: tuple[type[Exception], ...]
+        try:
+            self._stream, self._errors = decompressed(self._raw, self.compression, self.path)
+        except EOFError as error:
+            self._damaged(error)
 
     def _spooled(self, stream: io.FileIO) -> io.FileIO:
         """Copy what cannot be read twice, such as a pipe, to a file without a name."""
@@ -166,22 +160,6 @@ class Source:
             self.fail(
                 f"the file has {self.size_bytes} bytes, over {self._ceiling}; pass max_bytes="
             )
-
-    def _decompressed(self) -> Any:
-        if self.compression == "gz":
-            return gzip.GzipFile(fileobj=self._raw)
-        if self.compression == "bz2":
-            return bz2.BZ2File(self._raw)
-        if self.compression == "xz":
-            return lzma.LZMAFile(self._raw)
-        if self.compression == "zst":
-            zstandard = module("zstandard", needed_for=f"reading {self.path}")
-            self._errors = (*_DAMAGED, zstandard.ZstdError)
-            decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-            return io.BufferedReader(
-                decompressor.stream_reader(self._raw, read_across_frames=True, closefd=False)
-            )
-        return self._raw
 
     def __enter__(self) -> Self:
         """Give the source itself."""
@@ -283,7 +261,7 @@ class Source:
         """First bytes of the file, up to the first ``count``; they are read again later."""
         start = self.read(count)
         self._raw.seek(0)
-        self._stream = self._decompressed()
+        self._restart()
         self._taken = 0
         return start
 

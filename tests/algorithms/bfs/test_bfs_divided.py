@@ -320,3 +320,16 @@ def test_what_is_refused(arguments, complaint, device):
     plan = DividedBFS(MIXED, same(device, 2))
     with pytest.raises(cg.InvalidArgumentError, match="not a vertex of this graph"):
         plan.run(MIXED.n)
+
+
+def test_two_devices_hold_what_neither_does(pocl, intel, monkeypatch):
+    """Each has a part: seven tenths of the memory of all targets suffice for either."""
+    graph = cg.generate.kron(14, 16)
+    gc.collect()
+    used = max(device.ledger.used_bytes for device in (pocl, intel))
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(used + 7 * graph.indices.nbytes // 10))
+    for device in (pocl, intel):
+        with pytest.raises(cg.DeviceMemoryError):
+            cg.BFS(graph, device=device, memory="device")
+    result = cg.DividedBFS(graph, [pocl, intel]).run(int(graph.degrees.argmax()), verify=True)
+    assert result.stats.levels > 3

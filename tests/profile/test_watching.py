@@ -121,7 +121,7 @@ def test_a_thread_does_not_write_to_what_another_reads(pocl, monkeypatch):
         partial(built.kernel("spin").launch, 1, 1, memory.allocate("out", 4, np.uint32), rounds)
         for rounds in (np.uint32(10), np.uint32(1000))
     ]
-    counting, read, others = Counting(Mask.DIV), Counting._read, []
+    counting, read, others, waits = Counting(Mask.DIV), Counting._read, [], []
 
     def counted():
         (found,) = counting.found.values()
@@ -132,6 +132,7 @@ def test_a_thread_does_not_write_to_what_another_reads(pocl, monkeypatch):
             others.append(threading.Thread(target=launches[1]))
             others[0].start()
             others[0].join(timeout=0.5)  # when it has long ended, if it need not wait
+            waits.append(others[0].is_alive())
         read(self, *of)
 
     with observed_by(counting):
@@ -142,6 +143,7 @@ def test_a_thread_does_not_write_to_what_another_reads(pocl, monkeypatch):
         monkeypatch.setattr(Counting, "_read", meanwhile)
         launches[0]()
         others[0].join()
+    assert waits == [True]
     assert counted() == one_by_one
     counting.release()
 
@@ -247,6 +249,7 @@ def test_records_are_read_after_the_run(plan, monkeypatch):
     with observed_by(counting):
         plan.run(0)
         plan.run(0)
+    counting.finish()  # as before what comes next, if that is to begin alone
     assert not read
     (found,) = counting.found.values()
     assert found.residency.records == sum(read) > 0

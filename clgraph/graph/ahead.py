@@ -6,6 +6,7 @@ from contextlib import closing
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
+from weakref import ref
 
 from clgraph.threads import Worker
 
@@ -38,6 +39,19 @@ class Result(Generic[Found]):
         return found[0]
 
 
+class _Calls:
+    """Calls that wait to be made, which is all that threads know of whoever asked for them."""
+
+    def __init__(self) -> None:
+        self.asked: SimpleQueue[Result[Any] | ref[Any] | None] = SimpleQueue()
+        self.closed = False
+
+    def make(self, _: ref[Any]) -> None:
+        """Make one after the other until the end, which is whatever is no call."""
+        while isinstance(result := self.asked.get(), Result) and not self.closed:
+            result.make()
+
+
 class Threads:
     """A few threads that make calls.
 
@@ -49,34 +63,32 @@ class Threads:
     Notes
     -----
     Results come through a queue that is written in C: Ctrl-C within the locks of `threading`, on
-    which ``concurrent.futures`` stands, comes out as "release unlocked lock".
+    which ``concurrent.futures`` stands, comes out as "release unlocked lock". Where Ctrl-C comes
+    within `close`, threads end all the same once nobody holds this object: what tells them is a
+    weak reference whose callback is written in C, too, and so is never interrupted.
     """
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._asked: SimpleQueue[Result[Any] | None] = SimpleQueue()
+        self._calls = _Calls()
         self._workers: list[Worker] = []
-        self._closed = False
 
     def ask(self, call: Callable[[], Found]) -> Result[Found]:
         """Have a call made as soon as a thread is free."""
         result = Result(call)
-        self._asked.put(result)
+        self._calls.asked.put(result)
         if len(self._workers) < self._count:
-            worker = Worker(THREAD, self._work)
+            gone = ref(self, self._calls.asked.put)  # of each its own: an end ends one thread
+            worker = Worker(THREAD, partial(self._calls.make, gone))
             self._workers.append(worker)  # first: whether it was begun or not, it can be ended
             worker.start()
         return result
 
-    def _work(self) -> None:
-        while (result := self._asked.get()) is not None and not self._closed:
-            result.make()
-
     def close(self) -> None:
         """Wait for the calls that are being made; no other is."""
-        self._closed = True
+        self._calls.closed = True
         for _ in self._workers:
-            self._asked.put(None)
+            self._calls.asked.put(None)
         for worker in self._workers:
             worker.end()
 

@@ -17,6 +17,7 @@ __all__ = [
     "as_label_array",
     "as_weight_array",
     "frozen",
+    "is_mapped",
     "real_numbers",
 ]
 
@@ -101,6 +102,14 @@ def _copied_from_device(values: Any, name: str, error: type[ClgraphError]) -> Ar
         ) from found
     log.info("%s, a %s on a device, is copied to host memory", name, kind)
     return array
+
+
+def is_mapped(values: Array) -> bool:
+    """Whether an array is in a mapped file, as views of views of it are too."""
+    base: Any = values
+    while base is not None and not isinstance(base, np.memmap):
+        base = getattr(base, "base", None)
+    return base is not None
 
 
 def argument_array(name: str, values: Any) -> Array:

@@ -1,10 +1,14 @@
 """Work done ahead in threads: its bounds, its order, and what is raised in its turn."""
 
 import threading
+from contextlib import closing
 
 import pytest
+from clocks import happens
+from interruption import interrupt, places
 
-from clgraph.graph.ahead import Ahead, in_order
+from clgraph.graph.ahead import THREAD, Ahead, in_order
+from clgraph.threads import at_work
 
 
 def test_results_come_in_order_with_what_they_are_of():
@@ -96,3 +100,18 @@ def test_nothing_is_started_before_the_first_is_taken():
     made = []
     Ahead(lambda: made.append(1), 4).close()
     assert not made
+
+
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_no_thread_stays_where_taking_or_closing_is_interrupted(opcodes):
+    def taken():
+        with closing(Ahead(object, 2)) as ahead:
+            ahead.take()
+
+    def in_turn():
+        assert len(list(in_order(range(3), str, 2))) == 3
+
+    for call in taken, in_turn:
+        for place in places(call, opcodes=opcodes):
+            interrupt(call, place, opcodes=opcodes)
+            assert happens(lambda: THREAD not in at_work()), (call, place)

@@ -13,6 +13,7 @@ from clgraph.device.memory.copying import finish_copy
 from clgraph.engine.resident import offsets_dtype
 from clgraph.engine.resolved import QUEUE_SLACK
 from clgraph.errors import DeviceMemoryError
+from clgraph.graph.arrays import is_mapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from clgraph.device import Device
     from clgraph.graph import Graph
 
-__all__ = ["GATHER_COST", "RowChunks", "host_rows", "is_mapped"]
+__all__ = ["GATHER_COST", "RowChunks", "host_rows"]
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +31,6 @@ MOST_CHUNK_BYTES, LEAST_CHUNK_BYTES = 64 << 20, 1 << 12
 CHUNK_SHARE = 1 / 6  # of the memory that is free, for each of two chunks
 # To gather a row on the host costs so many times what copying its bytes costs.
 GATHER_COST = 8
-
-
-def is_mapped(rows: NDArray[Any]) -> bool:
-    """Whether rows are in a mapped file, as views of views of it are too."""
-    base: Any = rows
-    while base is not None and not isinstance(base, np.memmap):
-        base = getattr(base, "base", None)
-    return base is not None
 
 
 def host_rows(

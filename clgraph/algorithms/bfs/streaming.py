@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 
 from clgraph.algorithms.bfs.copied_rows import CopiedRows
 from clgraph.algorithms.bfs.result import BFSResult
-from clgraph.algorithms.bfs.row_chunks import is_mapped
 from clgraph.algorithms.bfs.rows_in_place import RowsInPlace, is_addressed, state_bytes
 from clgraph.cluster.findings import DividedFindings
 from clgraph.cluster.result import DividedStats
 from clgraph.device import Memory
 from clgraph.device.memory.budget import host_available_bytes
+from clgraph.graph.arrays import is_mapped
 
 if TYPE_CHECKING:
     import numpy as np

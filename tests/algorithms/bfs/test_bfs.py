@@ -129,7 +129,7 @@ def test_weights_are_ignored(device):
     check_search(MIXED, MIXED_SOURCES[0], cg.bfs(weighted, MIXED_SOURCES[0], device=device))
 
 
-@pytest.mark.parametrize("source", [np.int32(3), np.uint64(3), np.array(3), True])
+@pytest.mark.parametrize("source", [np.int32(3), np.uint64(3), np.array(3)])
 def test_a_source_of_any_integer_kind(source, device):
     result = cg.bfs(MIXED, source, device=device)
     check_search(MIXED, int(source), result)

@@ -1,8 +1,10 @@
 """What tests of searches share: an independent oracle, checks of whole results, a mixed graph."""
 
+import gc
 from functools import lru_cache
 
 import numpy as np
+import pytest
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
@@ -41,6 +43,18 @@ def check_search(graph, source, result, max_depth=None):
     if result.predecessors is not None:
         assert result.predecessors.dtype == np.int32
         verify.shortest_path_tree(graph, source, result, max_depth=max_depth)
+
+
+def check_what_each_refuses(graph, devices, monkeypatch):
+    """Search on several what none holds: each may take seven tenths of the bytes of all targets."""
+    gc.collect()
+    used = max(device.ledger.used_bytes for device in devices)
+    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(used + 7 * graph.indices.nbytes // 10))
+    for device in devices:
+        with pytest.raises(cg.DeviceMemoryError):
+            cg.BFS(graph, device=device, memory="device")
+    result = cg.DividedBFS(graph, devices).run(int(graph.degrees.argmax()), verify=True)
+    assert result.stats.levels > 3
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 from configs import bfs_config
-from searches import MIXED, MIXED_ONE_WAY, MIXED_ONE_WAY_SOURCES, MIXED_SOURCES, check_search
+from searches import (
+    MIXED,
+    MIXED_ONE_WAY,
+    MIXED_ONE_WAY_SOURCES,
+    MIXED_SOURCES,
+    check_search,
+    check_what_each_refuses,
+)
 
 import clgraph as cg
 from clgraph.algorithms.bfs import sharing
@@ -136,6 +143,12 @@ def test_numbers_of_levels_are_used_up(devices):
         check_search(graph, source, plan.run(source))
     assert plan._exchanges[0]._stamp < 5 * (mailboxes.LEVELS_A_LAUNCH + 1)
     assert not any(exchange.host_runs for exchange in plan._exchanges)
+
+
+def test_two_cards_hold_what_neither_does(devices, monkeypatch):
+    if devices[0] is devices[1]:
+        pytest.skip("there is one card")
+    check_what_each_refuses(cg.generate.kron(20, 16), devices[:2], monkeypatch)
 
 
 def copies(graph, devices, monkeypatch):

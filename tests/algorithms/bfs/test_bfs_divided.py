@@ -21,6 +21,7 @@ from searches import (
     MIXED_ONE_WAY_SOURCES,
     MIXED_SOURCES,
     check_search,
+    check_what_each_refuses,
     expected_distances,
 )
 
@@ -323,13 +324,4 @@ def test_what_is_refused(arguments, complaint, device):
 
 
 def test_two_devices_hold_what_neither_does(pocl, intel, monkeypatch):
-    """Each has a part: seven tenths of the memory of all targets suffice for either."""
-    graph = cg.generate.kron(14, 16)
-    gc.collect()
-    used = max(device.ledger.used_bytes for device in (pocl, intel))
-    monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", str(used + 7 * graph.indices.nbytes // 10))
-    for device in (pocl, intel):
-        with pytest.raises(cg.DeviceMemoryError):
-            cg.BFS(graph, device=device, memory="device")
-    result = cg.DividedBFS(graph, [pocl, intel]).run(int(graph.degrees.argmax()), verify=True)
-    assert result.stats.levels > 3
+    check_what_each_refuses(cg.generate.kron(14, 16), [pocl, intel], monkeypatch)

@@ -104,6 +104,21 @@ def test_a_write_that_is_interrupted_anywhere(pocl, opcodes):
     assert happens(lambda: staging.THREAD not in at_work())
 
 
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_what_is_left_unfinished_and_interrupted_then_is_forgotten(pocl, opcodes):
+    """Waits do not leave the interpreter to threads for good: it is asked for by who is gone."""
+    held = Memory(pocl).allocate("held", SLOT, np.uint8)
+
+    def leave():
+        with Staging(pocl, SLOT, threads=1).pieces(pocl.queue) as pieces:
+            pieces.send(lambda part: part.fill(1), SLOT, held.buffer, 0)
+
+    for place in places(leave, opcodes=opcodes):
+        interrupt(leave, place, opcodes=opcodes)
+        assert not waiting._sharing, place
+    assert happens(lambda: staging.THREAD not in at_work())
+
+
 def test_threads_are_kept_and_end_with_what_started_them(pocl, source):
     held = Memory(pocl).allocate("held", COUNT, np.int32)
     gc.collect()

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arguments import longest_product
 from clgraph.algorithms.ranking.eigenvector import EigenvectorCentrality
 from clgraph.algorithms.ranking.normed import Normed
 from clgraph.algorithms.ranking.result import HitsResult
-from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
+from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
@@ -85,9 +86,8 @@ class Hits(Scores):
         result = HitsResult(authorities, *scores_of(columns, self.dtype), stats)
         if verify and self.graph.n:
             matrix, x = self._matrix(), result.hubs.astype(np.float64)
-            again = matrix @ (matrix.T @ x)
-            again /= np.linalg.norm(again) or 1.0
-            check_change(float(np.abs(again - x).sum()), result.error, "hub scores", x, self.dtype)
+            again, longest = matrix @ (matrix.T @ x), longest_product(matrix) ** 2
+            check_turn(again, longest, result.error, "hub scores", x, self.dtype)
         if normalized:
             for scores in (result.hubs, result.authorities):
                 np.divide(scores, scores.sum() or 1.0, out=scores)

@@ -13,6 +13,7 @@ from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +47,7 @@ class EigenvectorCentrality(Scores):
         rows = self.graph.transpose()
         self._power = self._iteration(Normed, rows, shifted=True, progress=progress)
 
+    @flags
     def run(
         self,
         *,
@@ -99,6 +101,7 @@ class EigenvectorCentrality(Scores):
 
 
 @documented(EigenvectorCentrality, EigenvectorCentrality.run, only_auto)
+@flags
 def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

@@ -14,6 +14,7 @@ from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,7 @@ class Hits(Scores):
         self._power = self._iteration(Normed, self.graph, before=before, progress=progress)
 
     @documented(EigenvectorCentrality.run)
+    @flags
     def run(
         self,
         *,
@@ -95,6 +97,7 @@ class Hits(Scores):
 
 
 @documented(Hits, Hits.run, only_auto)
+@flags
 def hits(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

@@ -15,7 +15,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import real
+from clgraph.graph.arguments import flags, real
 from clgraph.graph.arrays import real_numbers
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class KatzCentrality(Scores):
         return plan
 
     @documented(EigenvectorCentrality.run)
+    @flags
     def run(
         self,
         *,
@@ -128,6 +129,7 @@ class KatzCentrality(Scores):
 
 
 @documented(KatzCentrality, KatzCentrality.run, only_auto)
+@flags
 def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

@@ -13,7 +13,7 @@ from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag, real, whole
+from clgraph.graph.arguments import flags, real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,7 @@ class Scores(Plan):
 
     graph: Graph
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -68,7 +69,7 @@ class Scores(Plan):
         self.dtype = real_type(dtype, self.device)
         self.config: dict[str, Any] = {
             "dtype": self.dtype.name,
-            "weighted": flag("weights", weights) and self.graph.weights is not None,
+            "weighted": weights and self.graph.weights is not None,
         }
         if self.graph.n:
             with self._counted():

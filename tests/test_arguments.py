@@ -282,6 +282,8 @@ def test_scores_without_bound_come_without_warnings(pocl):
         warnings.simplefilter("error")
         result = cg.katz_centrality(alike(1e9), alpha=1, device=pocl)
         assert not result.converged
+        with pytest.raises(cg.VerificationError, match="pass an alpha below"):
+            cg.katz_centrality(alike(1e9), alpha=1, verify=True, device=pocl)
         with pytest.raises(cg.InvalidGraphError, match="no finite sum"):
             cg.leiden(alike(1e308), device=pocl)
 

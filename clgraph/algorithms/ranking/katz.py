@@ -14,7 +14,7 @@ from clgraph.apart import apart
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.arguments import flags, real
 from clgraph.graph.arrays import real_numbers
 
@@ -120,6 +120,11 @@ class KatzCentrality(Scores):
     def _verify(
         self, x: NDArray[np.float64], alpha: float, own: NDArray[np.float64], error: float
     ) -> None:
+        if not np.isfinite(x).all():
+            raise VerificationError(
+                f"scores grew until they were no numbers: with alpha={alpha:g} there are none; "
+                "pass an alpha below 1 over the greatest eigenvalue of the graph's matrix."
+            )
         matrix = self._matrix()
         again = apart(np.errstate(all="ignore")(lambda: alpha * (matrix.T @ x) + own - x))
         change = float(np.abs(again).sum())

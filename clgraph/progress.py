@@ -9,11 +9,26 @@ from typing import Any, TypeAlias
 
 from clgraph.errors import InvalidArgumentError
 
-__all__ = ["Progress", "part_of", "report_progress"]
+__all__ = ["Progress", "check_progress", "part_of", "report_progress"]
 
 Progress: TypeAlias = Callable[[int, int, str], object] | bool
 
 _shown = threading.local()
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse for ``progress=`` what nothing can be reported to.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is neither None, True or False nor callable.
+    """
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        given = " ".join(repr(progress).split())
+        raise InvalidArgumentError(
+            f"progress={given} is neither True nor a callable (done, total, what)."
+        )
 
 
 def report_progress(progress: Progress | None, done: int, total: int, what: str) -> None:
@@ -36,14 +51,11 @@ def report_progress(progress: Progress | None, done: int, total: int, what: str)
     """
     if progress is None or progress is False:
         return
+    check_progress(progress)
     if progress is True:
         _show(done, total, what)
-    elif callable(progress):
-        progress(done, total, what)
     else:
-        raise InvalidArgumentError(
-            f"progress={progress!r} is neither True nor a callable (done, total, what)."
-        )
+        progress(done, total, what)
 
 
 def part_of(progress: Progress | None, before: int, share: float, total: int) -> Progress | None:

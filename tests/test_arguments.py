@@ -1,7 +1,10 @@
 """Whatever is passed for an argument: taken in each form that is promised, or refused in a line."""
 
+import inspect
 import re
+import types
 import warnings
+from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
@@ -180,6 +183,64 @@ def test_what_is_wrong_is_said_on_one_line(name, pocl):
     assert "ambiguous" not in str(caught.value)
 
 
+def calls():
+    """Give every public function and method by name, but for those of records."""
+    modules = [cg, *(each for each in map(cg.__dict__.get, cg.__all__) if inspect.ismodule(each))]
+    for module in modules:
+        for name, value in ((name, getattr(module, name)) for name in module.__all__):
+            if isinstance(value, types.FunctionType):
+                yield f"{module.__name__}.{name}", value
+            elif inspect.isclass(value) and not (
+                is_dataclass(value) or issubclass(value, cg.Device | np.ndarray)
+            ):
+                for method, function in inspect.getmembers(value, inspect.isfunction):
+                    if method == "__init__" or not method.startswith("_"):
+                        yield f"{module.__name__}.{name}.{method}", function
+
+
+SWITCHES = {
+    f"{name} {parameter.name}": (call, parameter)
+    for name, call in calls()
+    for parameter in inspect.signature(call).parameters.values()
+    if isinstance(parameter.default, bool) or parameter.annotation in ("bool | None", bool | None)
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_what_is_true_or_false_is_no_array(name):
+    """It is refused before anything else, by place as by name."""
+    call, switch = SWITCHES[name]
+    before = []
+    for parameter in inspect.signature(call).parameters.values():
+        if parameter.name == switch.name or parameter.kind is parameter.KEYWORD_ONLY:
+            break
+        before.append(types.SimpleNamespace())
+    arrays = np.ones(2), GRAPH.to_scipy(), np.ma.masked_array([1, 2])
+    given = [(before, {switch.name: wrong}) for wrong in arrays]
+    if switch.kind is switch.POSITIONAL_OR_KEYWORD:
+        given.extend(([*before, wrong], {}) for wrong in arrays)
+    for args, named in given:
+        with pytest.raises(cg.InvalidArgumentError, match=f"^{switch.name}=.* is neither True nor"):
+            call(*args, **named)
+
+
+def test_what_is_true_or_false_may_be_a_number(pocl):
+    plain = cg.pagerank(GRAPH, weights=False, device=pocl)
+    for no in (0, np.False_, None, ""):
+        found = cg.pagerank(GRAPH, weights=no, device=pocl)
+        np.testing.assert_array_equal(found.ranks, plain.ranks)
+        assert found.stats.config == plain.stats.config
+    assert cg.bfs(GRAPH, 0, predecessors=1, device=pocl).predecessors is not None
+    assert cg.BFS(GRAPH, np.True_, device=pocl).with_predecessors is True
+
+
+def test_progress_is_refused_before_there_is_any(pocl):
+    cg.bfs(GRAPH, 0, device=pocl)  # so that nothing is uploaded
+    for wrong in (7, np.ones(2), "bar"):
+        with pytest.raises(cg.InvalidArgumentError, match=r"neither True nor a callable"):
+            cg.bfs(GRAPH, 0, progress=wrong, device=pocl)
+
+
 def alike(weight):
     path = cg.generate.path(5)
     return cg.Graph(path.indptr, path.indices, np.full(path.m, weight), directed=False)
@@ -221,6 +282,8 @@ def test_scores_without_bound_come_without_warnings(pocl):
         warnings.simplefilter("error")
         result = cg.katz_centrality(alike(1e9), alpha=1, device=pocl)
         assert not result.converged
+        with pytest.raises(cg.VerificationError, match="pass an alpha below"):
+            cg.katz_centrality(alike(1e9), alpha=1, verify=True, device=pocl)
         with pytest.raises(cg.InvalidGraphError, match="no finite sum"):
             cg.leiden(alike(1e308), device=pocl)
 

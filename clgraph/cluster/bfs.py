@@ -22,6 +22,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +105,7 @@ class BFS(StaysHere):
            SC 2011.
     """
 
+    @flags
     @asking
     def __init__(
         self,
@@ -146,6 +148,7 @@ class BFS(StaysHere):
         """What each rank of this process holds and runs."""
         return tuple(exchange.part for exchange in self._exchanges)
 
+    @flags
     @asking
     def run(
         self,
@@ -272,6 +275,7 @@ class DividedBFS(BFS):
         If a kernel does not compile there.
     """
 
+    @flags
     def __init__(
         self,
         graph: Graph,

@@ -20,6 +20,7 @@ from clgraph.cluster.verify import asked_of_owners
 from clgraph.device.staying import StaysHere
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph, csr
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,7 @@ class ConnectedComponents(StaysHere):
                 for share, device in zip(self._shares, self.comm.usual_devices, strict=True)
             ]
 
+    @flags
     def run(self, *, gather: bool = True, verify: bool = False) -> Ranked:
         """Find the components.
 

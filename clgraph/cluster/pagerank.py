@@ -20,7 +20,7 @@ from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph
-from clgraph.graph.arguments import real, whole
+from clgraph.graph.arguments import flags, real, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,6 +81,7 @@ class PageRank(StaysHere):
     edges that is another's. Those of `clgraph.pagerank` by networkx's convention.
     """
 
+    @flags
     def __init__(
         self, graph: Any, comm: Any = None, *, weights: bool = True, dtype: Any = None
     ) -> None:
@@ -110,6 +111,7 @@ class PageRank(StaysHere):
                 for share, device in zip(self._shares, self.comm.usual_devices, strict=True)
             ]
 
+    @flags
     def run(
         self,
         *,

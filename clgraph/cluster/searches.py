@@ -10,6 +10,7 @@ from clgraph.cluster.multi_search import DividedSearches, dealt
 from clgraph.cluster.ranks.comm import Program, Swap, run
 from clgraph.device.staying import StaysHere
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +62,7 @@ class Searches(StaysHere):
             devices = self.comm.usual_devices
             self._searches = DividedSearches(self.graph, devices, totals=totals, **declared)
 
+    @flags
     def run(
         self,
         sources: ArrayLike | Sequence[int],

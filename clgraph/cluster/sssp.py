@@ -27,6 +27,7 @@ from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +74,7 @@ class SSSP(StaysHere):
            J. Algorithms 49, 2003.
     """
 
+    @flags
     def __init__(
         self,
         graph: Any,
@@ -114,6 +116,7 @@ class SSSP(StaysHere):
             ]
             self._butterflies = butterflies(self.comm)
 
+    @flags
     def run(self, source: int, *, gather: bool = True, verify: bool = False) -> Ranked:
         """Find shortest paths from one vertex.
 

@@ -23,7 +23,7 @@ from clgraph.dynamic.updating import STAY, Updater
 from clgraph.engine.resident import ResidentGraph, offsets_dtype, resident
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph, as_graph
-from clgraph.graph.arguments import one_of, whole
+from clgraph.graph.arguments import flags, one_of, whole
 from clgraph.graph.csr import index_dtype, sorted_rows, unsigned
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ WEIGHTS = tuple(np.dtype(kind) for kind in ("i4", "i8", "u4", "f4", "f8"))
 class Contents(Current):
     """What a `DynamicGraph` holds: everything about it but its changes."""
 
+    @flags
     def __init__(  # noqa: PLR0913 (all that a graph can be made of)
         self,
         g: Any = None,

@@ -1,17 +1,25 @@
 """Checks of numbers, and of their types, that callers pass."""
 
+import functools
+import inspect
 import math
 import operator
 import reprlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.progress import check_progress
 
-__all__ = ["among", "element", "flag", "one_of", "real", "shown", "whole"]
+__all__ = ["among", "element", "flags", "one_of", "real", "shown", "truth", "whole"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+MAYBE = (bool | None, "bool | None")
+TRUTHS = (bool, "bool", *MAYBE)
 
 _short = reprlib.Repr()
 _short.maxother = _short.maxstring = _short.maxlong = 80
@@ -65,15 +73,56 @@ def among(value: Any, known: Collection[str]) -> bool:
     return isinstance(value, str) and value in known
 
 
-def flag(name: str, value: Any) -> bool:
-    """Argument ``name`` as True or False, which an array is not, or InvalidArgumentError."""
+def truth(name: str, value: Any) -> bool:
+    """Argument ``name`` as True or False, or InvalidArgumentError: arrays say no one thing."""
     try:
         return bool(value)
-    except ValueError:
+    except (TypeError, ValueError):
+        hint = "; numbers of edges belong to the graph" if name.startswith("weight") else ""
         raise InvalidArgumentError(
-            f"{name}={shown(value)} is neither True nor False; numbers of edges belong to the "
-            "graph."
+            f"{name}={shown(value)} is neither True nor False{hint}."
         ) from None
+
+
+def flags(call: Callable[P, R]) -> Callable[P, R]:
+    """Have what is true or false be a bool, and check ``progress``, before a call does anything.
+
+    Parameters
+    ----------
+    call : callable
+        A function or method; of its arguments those are meant that are annotated as ``bool``, or
+        as ``bool | None``, of which None stays what it is.
+
+    Returns
+    -------
+    callable
+        The same, which raises InvalidArgumentError where such an argument is neither. Runs of some
+        20 us take `truth` themselves where there is something to look at, which costs no call.
+    """
+    taken = list(inspect.signature(call).parameters.values())
+    optional = {each.name: each.annotation in MAYBE for each in taken if each.annotation in TRUTHS}
+    placed = {
+        place: each.name
+        for place, each in enumerate(taken)
+        if each.name in optional and each.kind is each.POSITIONAL_OR_KEYWORD
+    }
+    first = min(placed, default=len(taken))
+
+    @functools.wraps(call)
+    def checked(*args: Any, **given: Any) -> Any:
+        for name, value in given.items():
+            if name in optional and not isinstance(value, bool):
+                given[name] = None if value is None and optional[name] else truth(name, value)
+            elif name == "progress":
+                check_progress(value)
+        if len(args) > first:
+            args = tuple(
+                truth(placed[place], value) if place in placed else value
+                for place, value in enumerate(args)
+            )
+        return call(*args, **given)
+
+    return checked
 
 
 def one_of(name: str, value: Any, known: Collection[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
@@ -28,6 +28,7 @@ _FREE_VERTICES = 1 << 24  # as many vertices as ids may imply without having edg
 _VERTICES_PER_EDGE = 64
 
 
+@flags
 def from_edges(  # noqa: PLR0913 (all of them are about the list)
     src: Any,
     dst: Any,
@@ -158,6 +159,7 @@ def _vertex_count(sources: Array, targets: Array, n: int | None) -> int:
     return n
 
 
+@flags
 def from_scipy(matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
     """Graph of a square scipy.sparse matrix or array: entry (u, v) is an edge u -> v.
 
@@ -304,6 +306,7 @@ def from_networkx(nxg: Any, *, weight: str | None = "weight") -> Graph:
     return Graph.trusted(arrays, directed=directed, labels=as_label_array(nodes, len(nodes)))
 
 
+@flags
 def from_pandas(
     df: Any,
     source: str = "source",

@@ -14,7 +14,7 @@ import numpy as np
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import csr
-from clgraph.graph.arguments import real, whole
+from clgraph.graph.arguments import flags, real, whole
 from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
 from clgraph.graph.drawn import (
@@ -110,6 +110,7 @@ def rmat(
 
 
 @documented(kron)
+@flags
 def random(
     n: int,
     mean_degree: float = 16,

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import csr
+from clgraph.graph.arguments import flags
 from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array, frozen
 from clgraph.graph.csr import CSR, Array, check_pointers
 from clgraph.graph.methods import NamedSearches
@@ -68,6 +69,7 @@ class Graph(NamedSearches):
     # Networkx hands what carries this to the backend of that name: see clgraph.interop.networkx.
     __networkx_backend__ = "clgraph"
 
+    @flags
     def __init__(
         self,
         indptr: Any,

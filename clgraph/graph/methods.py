@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clgraph.graph.arguments import flags
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class NamedSearches:
         """Names of the vertices, a pandas index: the columns of every table."""
         return module(FRAMES).named_vertices(self)
 
+    @flags
     def bfs(
         self,
         sources: Any,
@@ -127,6 +129,7 @@ class NamedSearches:
         """
         return module(FRAMES).paths(self, sources, batch=batch, device=device)
 
+    @flags
     def sssp_distances(
         self, sources: Any, *, batch: str = "auto", as_numpy: bool = False, device: Any = None
     ) -> Any:

@@ -26,7 +26,7 @@ from clgraph.engine.outcome import Outcome
 from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError, QueueOverflowError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import among, shown
+from clgraph.graph.arguments import among, flags, shown, truth
 from clgraph.verify import distances as verify_distances
 from clgraph.verify import shortest_path_tree as verify_tree
 
@@ -90,6 +90,7 @@ class BFS(SearchPlan):
 
     _sharing: Sharing | None = None  # with whom wide levels are shared
 
+    @flags
     @asking
     def __init__(
         self,
@@ -270,6 +271,7 @@ class BFS(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
+        verify = verify is not False and truth("verify", verify)
         began = time.perf_counter()
         with self._searched.still() as changed, self._lock:
             if changed:
@@ -324,6 +326,7 @@ class BFS(SearchPlan):
 
 
 @documented(BFS, BFS.run)
+@flags
 def bfs(  # noqa: PLR0913 - all but two by keyword
     graph: Graph | DynamicGraph,
     source: int,

@@ -17,7 +17,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import Graph, as_graph
-from clgraph.graph.arguments import flag, whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.graph.arrays import argument_array
 from clgraph.seeded import seeded
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["betweenness_centrality", "edge_betweenness_centrality"]
 
 
+@flags
 @asking
 def betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
@@ -151,6 +152,7 @@ def _check_sums(
 
 
 @documented(betweenness_centrality)
+@flags
 @asking
 def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
@@ -178,7 +180,7 @@ def edge_betweenness_centrality(  # noqa: PLR0913 - all but three by keyword
     """
     graph = as_graph(graph)
     chosen = _choose(sources, graph.n, seed)
-    thin = simple(graph, weighted=flag("weighted", weighted))
+    thin = simple(graph, weighted=weighted)
     options: Any = {"dtype": dtype, "weighted": weighted, "config": config}
     scores = edge_sums(thin, chosen, device=find_device(device), progress=progress, **options)
     if graph.n >= 2:

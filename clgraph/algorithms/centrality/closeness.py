@@ -16,7 +16,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,7 @@ __all__ = ["closeness_centrality", "harmonic_centrality"]
 
 
 @documented(apsp)
+@flags
 @asking
 def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
@@ -106,6 +107,7 @@ def closeness_centrality(  # noqa: PLR0913 - all but two by keyword
 
 
 @documented(closeness_centrality)
+@flags
 @asking
 def harmonic_centrality(
     graph: Graph,
@@ -165,7 +167,7 @@ def _inward(
 ) -> Totals:
     """Figures of searches against the edges."""
     chosen = sources_or_all(sources, graph.n)
-    if flag("weighted", weighted):
+    if weighted:
         if graph.weights is not None and graph.weights.min(initial=0) < 0:
             raise InvalidGraphError(
                 f"edge weights are as low as {graph.weights.min():g}, but nearness needs distances "

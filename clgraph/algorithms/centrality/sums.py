@@ -16,7 +16,7 @@ from clgraph.algorithms.multi_search.totals import Searcher
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import Graph
-from clgraph.graph.arguments import element, flag, one_of
+from clgraph.graph.arguments import element, one_of
 from clgraph.graph.csr import drop_duplicates
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def vertex_sums(
     progress: Progress | None = None,
 ) -> NDArray[Any]:
     """Shares of all ordered pairs that begin at the sources, not scaled."""
-    thin = simple(graph, weighted=flag("weighted", weighted))
+    thin = simple(graph, weighted=weighted)
     one_of("method", method, METHODS)
     MultiSearchConfig.of(config)  # refused now, whatever will run the searches
     scores = None

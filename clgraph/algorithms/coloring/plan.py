@@ -17,7 +17,7 @@ from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.graph.arrays import argument_array
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
@@ -124,6 +124,7 @@ class Coloring(Plan):
         self._most = memory.allocate("color_count", 1, np.uint32)
         self._rounds = Rounds(memory)
 
+    @flags
     def run(
         self, seed: int = 0, *, verify: bool = False, progress: Progress | None = None
     ) -> ColoringResult:
@@ -275,6 +276,7 @@ def _verify(graph: Graph, result: ColoringResult) -> None:
 
 
 @documented(Coloring, Coloring.run, only_auto)
+@flags
 def greedy_color(
     graph: Graph,
     *,

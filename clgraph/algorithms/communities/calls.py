@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clgraph.algorithms.communities.detection import Leiden, Louvain
 from clgraph.documented import documented
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from clgraph.algorithms.communities.config import CommunitiesConfig
@@ -18,6 +19,7 @@ __all__ = ["leiden", "louvain"]
 
 
 @documented(Leiden, Leiden.run)
+@flags
 def leiden(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,
@@ -62,6 +64,7 @@ def leiden(  # noqa: PLR0913 - all but one by keyword
 
 
 @documented(leiden)
+@flags
 def louvain(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

@@ -21,7 +21,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag, real, whole
+from clgraph.graph.arguments import flags, real, whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class _Detection(Plan):
 
     _refines: bool
 
+    @flags
     @asking
     def __init__(
         self,
@@ -71,7 +72,7 @@ class _Detection(Plan):
             raise InvalidGraphError(
                 f"{type(self).__name__} needs an undirected graph; pass graph.symmetrized()."
             )
-        held, wide, self._unit = whole_weights(self.graph, weighted=flag("weights", weights))
+        held, wide, self._unit = whole_weights(self.graph, weighted=weights)
         self._weighted = held is not None
         tables = self.config.tables_on(self.device)
         self._tables = tables
@@ -104,6 +105,7 @@ class _Detection(Plan):
             self._numbering = Numbering(self.device, self._memory, n, smallest=False)
         self.source_hash = levels.source_hash
 
+    @flags
     @asking
     def run(
         self,

@@ -19,7 +19,7 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag, real
+from clgraph.graph.arguments import flags, real
 from clgraph.graph.arrays import argument_array
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Modularity(Plan):
     Deterministic: sums are of whole numbers.
     """
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -66,7 +67,7 @@ class Modularity(Plan):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(as_graph(graph, weighted=True), device)
-        self._weighted = flag("weights", weights) and self.graph.weights is not None
+        self._weighted = weights and self.graph.weights is not None
         directions = [self.graph]
         if self.graph.directed:
             directions.append(self.graph.transpose())
@@ -104,6 +105,7 @@ class Modularity(Plan):
                     rows += (self._memory.upload("whole_weights", given, progress=progress),)
                 self._rows.append(rows)
 
+    @flags
     def run(
         self,
         labels: ArrayLike | CommunitiesResult,
@@ -186,6 +188,7 @@ def community_numbers(labels: Any, n: int) -> tuple[NDArray[np.uint32], int]:
 
 
 @documented(Modularity, Modularity.run, only_auto)
+@flags
 def modularity(
     graph: Graph,
     labels: ArrayLike | CommunitiesResult,

@@ -19,7 +19,7 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -134,6 +134,7 @@ class LabelPropagation(Plan):
         self.source_hash = self.source_hash or program.source_hash
         return program.kernel("propagate_round")
 
+    @flags
     @asking
     def run(
         self, rounds: int = 10, *, verify: bool = False, progress: Progress | None = None
@@ -233,6 +234,7 @@ def host_round(graph: Graph, labels: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 @documented(LabelPropagation, LabelPropagation.run)
+@flags
 def label_propagation(
     graph: Graph,
     rounds: int = 10,

@@ -20,6 +20,7 @@ from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError
+from clgraph.graph.arguments import flags, truth
 
 if TYPE_CHECKING:
     from clgraph.device import Allocation, Device
@@ -190,6 +191,7 @@ class ConnectedComponents(Plan):
         DeviceMemoryError
             If there is no room for the labels.
         """
+        verify = verify is not False and truth("verify", verify)
         log, turn = SweepLog(), Turn()
         labels, count = None, 0
         with self._searched.still() as changed, self._lock:
@@ -243,6 +245,7 @@ def hooking(log: SweepLog, n: int) -> list[dict[str, Any]]:
 
 
 @documented(ConnectedComponents, ConnectedComponents.run, only_auto)
+@flags
 def connected_components(
     graph: Graph | DynamicGraph,
     *,

@@ -17,7 +17,7 @@ from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -102,6 +102,7 @@ class IndependentSet(Plan):
                 ]
                 self._rounds = Rounds(self._memory, FIRST_AHEAD)
 
+    @flags
     def run(
         self, seed: int = 0, *, verify: bool = False, progress: Progress | None = None
     ) -> IndependentSetResult:
@@ -203,6 +204,7 @@ def _verify(graph: Graph, result: IndependentSetResult) -> None:
 
 
 @documented(IndependentSet, IndependentSet.run, only_auto)
+@flags
 def maximal_independent_set(
     graph: Graph,
     *,

@@ -22,6 +22,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.graph.arguments import flags
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class InvariantMiner(Plan):
            Computers 69(4), 2020.
     """
 
+    @flags
     @asking
     def __init__(
         self,
@@ -107,6 +109,7 @@ class InvariantMiner(Plan):
         if inference and any(family.kind == NUMERIC for family in self.families):
             self._finder = RangeFinder(self.device, self._sweepers[0].width)
 
+    @flags
     @asking
     def run(
         self,
@@ -262,6 +265,7 @@ def _is_matrix(given: Any) -> bool:
 
 
 @documented(InvariantMiner, InvariantMiner.run)
+@flags
 def mine_invariants(  # noqa: PLR0913 (each is a choice of its own)
     trace: Any,
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.algorithms.matching.plan import SubgraphMatching
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ __all__ = ["subgraph_matching"]
 
 
 @documented(SubgraphMatching, SubgraphMatching.run)
+@flags
 def subgraph_matching(  # noqa: PLR0913 - all but two by keyword
     target: Any,
     query: Any = None,

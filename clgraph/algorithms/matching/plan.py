@@ -19,7 +19,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import DeviceMemoryError, InvalidArgumentError
-from clgraph.graph.arguments import real, whole
+from clgraph.graph.arguments import flags, real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -95,6 +95,7 @@ class SubgraphMatching(Plan):
             codes = self._labels.codes
             self._phases = Phases(self.target, codes, self.config, self._memory, progress)
 
+    @flags
     @asking
     def run(  # noqa: PLR0913 - all but one by keyword
         self,

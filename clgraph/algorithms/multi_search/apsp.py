@@ -15,7 +15,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import element, flag, whole
+from clgraph.graph.arguments import element, flags, whole
 from clgraph.progress import part_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = ["apsp", "apsp_blocks", "average_shortest_path_length"]
 WEIGHTED_BLOCK = 256  # rows of distances in host memory
 
 
+@flags
 @asking
 def apsp(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
@@ -114,6 +115,7 @@ def apsp(  # noqa: PLR0913 - all but two by keyword
 
 
 @documented(apsp)
+@flags
 def apsp_blocks(
     graph: Graph,
     sources: ArrayLike | None = None,
@@ -151,6 +153,7 @@ def apsp_blocks(
 
 
 @documented(apsp)
+@flags
 def average_shortest_path_length(
     graph: Graph,
     *,
@@ -186,7 +189,7 @@ def average_shortest_path_length(
     everyone = np.arange(graph.n, dtype=np.int64)
     searcher = (
         WeightedSearcher(graph, find_device(device), method)
-        if flag("weighted", weighted)
+        if weighted
         else Searcher(graph, find_device(device), method)
     )
     found = searcher.totals(everyone, progress)
@@ -201,7 +204,7 @@ def average_shortest_path_length(
 
 def _element(dtype: DTypeLike, *, weighted: bool) -> np.dtype[Any]:
     wanted = element(dtype, "int32", "int16")
-    if flag("weighted", weighted) and wanted != np.int32:
+    if weighted and wanted != np.int32:
         raise InvalidArgumentError(
             f"dtype={wanted} is for distances in hops; by weight they have the type of the "
             "weights, so leave it out."

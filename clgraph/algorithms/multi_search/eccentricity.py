@@ -19,7 +19,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import among, flag, shown
+from clgraph.graph.arguments import among, flags, shown
 from clgraph.graph.csr import simple_matrix
 from clgraph.graph.modules import module
 
@@ -34,6 +34,7 @@ __all__ = ["diameter", "eccentricity"]
 
 
 @documented(apsp)
+@flags
 @asking
 def eccentricity(  # noqa: PLR0913 - all but two by keyword
     graph: Graph,
@@ -84,7 +85,7 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
     _check(disconnected)
     chosen = sources_or_all(sources, graph.n)
     on = find_device(device)
-    kind = WeightedSearcher if flag("weighted", weighted) else Searcher
+    kind = WeightedSearcher if weighted else Searcher
     found = kind(graph, on, method, config).totals(chosen, progress)
     if disconnected == "raise":
         short = np.flatnonzero(found.reached < graph.n)
@@ -97,6 +98,7 @@ def eccentricity(  # noqa: PLR0913 - all but two by keyword
 
 
 @documented(eccentricity)
+@flags
 @asking
 def diameter(
     graph: Graph,
@@ -165,7 +167,7 @@ def diameter(
     MultiSearchConfig.of(config)  # refused now, whatever will run the searches
     found = find_device(device)
     longest: float
-    if flag("weighted", weighted):
+    if weighted:
         options: Any = {"disconnected": disconnected, "weighted": True, "config": config}
         searched = eccentricity(graph, **options, device=found, progress=progress, verify=verify)
         return float(searched.max())

@@ -19,7 +19,7 @@ from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, rows_of
 from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, truth, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,6 +129,7 @@ class MultiSearch(FollowingPlan):
 
     HELD = ("_scratch",)
 
+    @flags
     @asking
     def __init__(  # noqa: PLR0913 - one argument a snippet
         self,
@@ -286,6 +287,7 @@ class MultiSearch(FollowingPlan):
         A launch takes about a quarter of a second; between two of them Ctrl-C is answered and
         progress is reported.
         """
+        verify = verify is not False and truth("verify", verify)
         with self._searched.still() as changed:
             with self._turn() as turn:
                 if changed:

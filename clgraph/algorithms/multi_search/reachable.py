@@ -14,6 +14,7 @@ from clgraph.device import device as find_device
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags
 from clgraph.progress import part_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = ["reachable"]
 
 
 @documented(apsp)
+@flags
 @asking
 def reachable(
     graph: Graph,

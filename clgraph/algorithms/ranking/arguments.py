@@ -22,6 +22,7 @@ __all__ = [
     "check_scale",
     "ends_of",
     "host_matrix",
+    "longest_product",
     "spread_of",
     "weights_out",
 ]
@@ -72,6 +73,12 @@ def host_matrix(graph: Graph, *, weighted: bool) -> Any:
     if not weighted:  # before the type changes: that adds parallel edges up
         matrix.data = np.ones(graph.m)
     return matrix.astype(np.float64)
+
+
+def longest_product(matrix: Any) -> float:
+    """Give a length that no product of a matrix and a vector of length 1 exceeds."""
+    rows, columns = (float(abs(matrix).sum(axis=axis).max()) for axis in (1, 0))
+    return float(np.sqrt(rows * columns))
 
 
 def ends_of(convention: str, tol: Any, max_iter: Any, n: int) -> tuple[float, int]:

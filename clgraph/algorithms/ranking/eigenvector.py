@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arguments import longest_product
 from clgraph.algorithms.ranking.normed import Normed
 from clgraph.algorithms.ranking.result import RankResult
-from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
+from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +47,7 @@ class EigenvectorCentrality(Scores):
         rows = self.graph.transpose()
         self._power = self._iteration(Normed, rows, shifted=True, progress=progress)
 
+    @flags
     def run(
         self,
         *,
@@ -91,14 +94,14 @@ class EigenvectorCentrality(Scores):
         stats = self._stats(log, turn, columns)
         result = RankResult(*scores_of(columns, self.dtype), stats)
         if verify and self.graph.n:
-            x = result.ranks.astype(np.float64)
-            again = self._matrix().T @ x + x
-            again /= np.linalg.norm(again) or 1.0
-            check_change(float(np.abs(again - x).sum()), result.error, "scores", x, self.dtype)
+            matrix, x = self._matrix(), result.ranks.astype(np.float64)
+            again, longest = matrix.T @ x + x, longest_product(matrix) + 1
+            check_turn(again, longest, result.error, "scores", x, self.dtype)
         return result
 
 
 @documented(EigenvectorCentrality, EigenvectorCentrality.run, only_auto)
+@flags
 def eigenvector_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

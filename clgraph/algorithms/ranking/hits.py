@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clgraph.algorithms.ranking.arguments import longest_product
 from clgraph.algorithms.ranking.eigenvector import EigenvectorCentrality
 from clgraph.algorithms.ranking.normed import Normed
 from clgraph.algorithms.ranking.result import HitsResult
-from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
+from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +49,7 @@ class Hits(Scores):
         self._power = self._iteration(Normed, self.graph, before=before, progress=progress)
 
     @documented(EigenvectorCentrality.run)
+    @flags
     def run(
         self,
         *,
@@ -85,9 +88,8 @@ class Hits(Scores):
         result = HitsResult(authorities, *scores_of(columns, self.dtype), stats)
         if verify and self.graph.n:
             matrix, x = self._matrix(), result.hubs.astype(np.float64)
-            again = matrix @ (matrix.T @ x)
-            again /= np.linalg.norm(again) or 1.0
-            check_change(float(np.abs(again - x).sum()), result.error, "hub scores", x, self.dtype)
+            again, longest = matrix @ (matrix.T @ x), longest_product(matrix) ** 2
+            check_turn(again, longest, result.error, "hub scores", x, self.dtype)
         if normalized:
             for scores in (result.hubs, result.authorities):
                 np.divide(scores, scores.sum() or 1.0, out=scores)
@@ -95,6 +97,7 @@ class Hits(Scores):
 
 
 @documented(Hits, Hits.run, only_auto)
+@flags
 def hits(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

@@ -14,8 +14,8 @@ from clgraph.apart import apart
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.sweeps import SweepLog
-from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import real
+from clgraph.errors import InvalidArgumentError, VerificationError
+from clgraph.graph.arguments import flags, real
 from clgraph.graph.arrays import real_numbers
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class KatzCentrality(Scores):
         return plan
 
     @documented(EigenvectorCentrality.run)
+    @flags
     def run(
         self,
         *,
@@ -119,6 +120,11 @@ class KatzCentrality(Scores):
     def _verify(
         self, x: NDArray[np.float64], alpha: float, own: NDArray[np.float64], error: float
     ) -> None:
+        if not np.isfinite(x).all():
+            raise VerificationError(
+                f"scores grew until they were no numbers: with alpha={alpha:g} there are none; "
+                "pass an alpha below 1 over the greatest eigenvalue of the graph's matrix."
+            )
         matrix = self._matrix()
         again = apart(np.errstate(all="ignore")(lambda: alpha * (matrix.T @ x) + own - x))
         change = float(np.abs(again).sum())
@@ -128,6 +134,7 @@ class KatzCentrality(Scores):
 
 
 @documented(KatzCentrality, KatzCentrality.run, only_auto)
+@flags
 def katz_centrality(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

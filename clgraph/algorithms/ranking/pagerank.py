@@ -25,7 +25,7 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag, real
+from clgraph.graph.arguments import flags, real
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,6 +90,7 @@ class PageRank(Plan):
            order to the web", Stanford, 1999.
     """
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -102,10 +103,11 @@ class PageRank(Plan):
         super().__init__(as_graph(graph), device)
         self.dtype = real_type(dtype, self.device)
         self._progress = progress
-        self._weighted = flag("weights", weights) and self.graph.weights is not None
+        self._weighted = weights and self.graph.weights is not None
         self.weights_out = weights_out(self.graph, self.dtype, weighted=self._weighted)
         self._affine: dict[tuple[int, bool, str | None], Affine] = {}
 
+    @flags
     def run(  # noqa: PLR0913 - all by keyword
         self,
         *,
@@ -286,6 +288,7 @@ class PageRank(Plan):
 
 
 @documented(PageRank, PageRank.run, only_auto)
+@flags
 def pagerank(  # noqa: PLR0913 - all but one by keyword
     graph: Graph,
     *,

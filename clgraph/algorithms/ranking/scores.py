@@ -13,7 +13,7 @@ from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag, real, whole
+from clgraph.graph.arguments import flags, real, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clgraph.engine.sweeps import SweepLog
     from clgraph.graph import Graph
 
-__all__ = ["Scores", "check_change", "scores_of"]
+__all__ = ["Scores", "check_change", "check_turn", "scores_of"]
 
 Repeated = TypeVar("Repeated", "Affine", "Normed")
 
@@ -55,6 +55,7 @@ class Scores(Plan):
 
     graph: Graph
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -68,7 +69,7 @@ class Scores(Plan):
         self.dtype = real_type(dtype, self.device)
         self.config: dict[str, Any] = {
             "dtype": self.dtype.name,
-            "weighted": flag("weights", weights) and self.graph.weights is not None,
+            "weighted": weights and self.graph.weights is not None,
         }
         if self.graph.n:
             with self._counted():
@@ -141,3 +142,34 @@ def check_change(
             f"another iteration changes {what} by {change:.3g}, more than the last one's "
             f"{allowed:.3g}."
         )
+
+
+def check_turn(
+    product: NDArray[np.float64],
+    longest: float,
+    error: float,
+    what: str,
+    x: NDArray[np.float64],
+    dtype: np.dtype[Any],
+) -> None:
+    """Refuse a direction x that a product turns by more than follows from the last turn.
+
+    Turns need not become smaller: one that is all but at rest at a smaller eigenvalue leaves it
+    faster and faster, and where there are complex ones they grow and shrink in turn. What a product
+    does to a difference of length `error` is bounded, and so is how much of that is left where
+    vectors are brought to length 1.
+
+    Parameters
+    ----------
+    product : numpy.ndarray
+        Of the matrix and x.
+    longest : float
+        No product of the matrix and a vector of length 1 is longer.
+    error, what, x, dtype
+        As for `check_change`.
+    """
+    length = float(np.linalg.norm(product))
+    change = float(np.linalg.norm(product / (length or 1.0) - x))
+    before = length - longest * error  # no shorter was the last product
+    allowed = longest * error / before if before > 0 else np.inf
+    check_change(change, allowed, what, x, dtype)

@@ -12,6 +12,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.arguments import vertex_number
 from clgraph.graph import Graph, as_graph, from_edges
+from clgraph.graph.arguments import flags
 from clgraph.graph.csr import row_ids
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Condensation(Graph):
 
 
 @documented(scc)
+@flags
 @asking
 def condensation(
     graph: Graph,

@@ -23,6 +23,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags, truth
 
 if TYPE_CHECKING:
     from clgraph.algorithms.scc.stages import Record
@@ -213,6 +214,7 @@ class SCC(Plan):
         DeviceMemoryError
             If there is no room for the labels.
         """
+        verify = verify is not False and truth("verify", verify)
         sweeps = SweepLog()
         labels, count, mode, done = None, 0, "stepped", Done()
         with self._turn() as turn:
@@ -260,6 +262,7 @@ class SCC(Plan):
 
 
 @documented(SCC, SCC.run)
+@flags
 def scc(
     graph: Graph,
     *,

@@ -18,7 +18,7 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import one_of
+from clgraph.graph.arguments import flags, one_of
 from clgraph.graph.arrays import argument_array
 from clgraph.graph.csr import row_ids
 from clgraph.primitives import group_size
@@ -109,6 +109,7 @@ class Similarity(Plan):
             held = resident(self.graph, self.device, progress)
             self._rows = (held.indptr, held.indices)
 
+    @flags
     @asking
     def run(
         self,
@@ -255,6 +256,7 @@ def scored(
 
 
 @documented(Similarity, Similarity.run)
+@flags
 def jaccard(
     graph: Graph,
     pairs: ArrayLike | None = None,
@@ -286,6 +288,7 @@ def jaccard(
 
 
 @documented(jaccard)
+@flags
 def overlap(
     graph: Graph,
     pairs: ArrayLike | None = None,

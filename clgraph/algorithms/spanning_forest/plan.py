@@ -23,6 +23,7 @@ from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class SpanningForest(Plan):
         self._chosen_length = memory.allocate("chosen_length", 1, np.uint32)
         self._numbering = Numbering(self.device, memory, n, smallest=True)
 
+    @flags
     @asking
     def run(
         self, *, verify: bool = False, progress: Progress | None = None
@@ -273,6 +275,7 @@ class SpanningForest(Plan):
 
 
 @documented(SpanningForest, SpanningForest.run)
+@flags
 @asking
 def minimum_spanning_forest(
     graph: Graph,

@@ -18,7 +18,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import element
+from clgraph.graph.arguments import element, flags
 from clgraph.graph.arrays import argument_array
 from clgraph.primitives.launches import TYPES
 from clgraph.primitives.scanning import Compaction
@@ -152,6 +152,7 @@ class SpMV(Plan):
         graph = self.graph or self.dynamic
         return 0 if graph is None else graph.n
 
+    @flags
     def run(self, x: ArrayLike, *, verify: bool = False) -> SpMVResult:
         """Multiply.
 
@@ -291,6 +292,7 @@ class SpMV(Plan):
 
 
 @documented(SpMV, SpMV.run, only_auto)
+@flags
 def spmv(
     graph: Graph | DynamicGraph,
     x: ArrayLike,

@@ -9,6 +9,7 @@ from clgraph.documented import documented
 from clgraph.engine.arguments import vertex_numbers
 from clgraph.engine.blocks import is_changing
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ __all__ = ["sssp"]
 
 
 @documented(SSSP, SSSP.run)
+@flags
 def sssp(  # noqa: PLR0913 - all but two by keyword
     graph: Graph | DynamicGraph,
     source: int | Sequence[int],

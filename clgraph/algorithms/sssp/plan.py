@@ -37,6 +37,7 @@ from clgraph.engine.outcome import Outcome
 from clgraph.engine.plan import Plan, SearchPlan
 from clgraph.engine.resident import resident
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import flags, truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,6 +100,7 @@ class SSSP(SearchPlan):
     config: ResolvedPaths
     _asked_set_point: float | None = None
 
+    @flags
     @asking
     def __init__(
         self,
@@ -223,6 +225,7 @@ class SSSP(SearchPlan):
         VerificationError
             If the result was to be checked and is wrong.
         """
+        verify = verify is not False and truth("verify", verify)
         began = time.perf_counter()
         with self._searched.still() as changed, self._lock:
             if changed:

@@ -8,7 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.triangles.plan import BLOCK, MAX_TRIANGLES, PERS, Triangles
 from clgraph.documented import documented
-from clgraph.graph.arguments import one_of
+from clgraph.graph.arguments import flags, one_of
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["triangle_blocks", "triangle_count", "triangles"]
 
 
 @documented(Triangles, Triangles.run)
+@flags
 def triangle_count(
     graph: Graph | DynamicGraph,
     *,
@@ -62,6 +63,7 @@ def triangle_count(
 
 
 @documented(Triangles, Triangles.run)
+@flags
 def triangles(
     graph: Graph | DynamicGraph,
     per: Literal["vertex", "edge", "list"] = "vertex",
@@ -110,6 +112,7 @@ def triangles(
 
 
 @documented(Triangles, Triangles.blocks)
+@flags
 def triangle_blocks(
     graph: Graph,
     size: int = BLOCK,

@@ -9,6 +9,7 @@ import numpy as np
 from clgraph.algorithms.triangles.calls import triangle_count
 from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.documented import documented
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +46,7 @@ def closed_total(degrees: NDArray[Any], count: int) -> float:
 
 
 @documented(triangle_count)
+@flags
 def local_clustering(
     graph: Graph,
     *,
@@ -86,6 +88,7 @@ def local_clustering(
 
 
 @documented(local_clustering)
+@flags
 def average_clustering(
     graph: Graph,
     *,
@@ -114,6 +117,7 @@ def average_clustering(
 
 
 @documented(local_clustering)
+@flags
 def transitivity(
     graph: Graph,
     *,

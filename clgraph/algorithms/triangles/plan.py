@@ -18,7 +18,7 @@ from clgraph.engine.blocks import BlockRows, is_changing
 from clgraph.engine.plan import FollowingPlan, Plan
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import one_of, whole
+from clgraph.graph.arguments import flags, one_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +79,7 @@ class Triangles(FollowingPlan):
 
     HELD = ("_counting",)
 
+    @flags
     @asking
     def __init__(
         self,
@@ -114,6 +115,7 @@ class Triangles(FollowingPlan):
         packed = self._searched.as_graph()
         return Triangles(packed, config=self._asked_for, device=self.device, clean=self._clean)
 
+    @flags
     @asking
     def run(
         self,

@@ -11,6 +11,7 @@ from clgraph.algorithms.truss.plan import Truss
 from clgraph.algorithms.truss.result import DenseSubgraph, TrussNumbers
 from clgraph.algorithms.truss.searching import truss_order
 from clgraph.documented import documented
+from clgraph.graph.arguments import flags
 from clgraph.graph.csr import row_ids
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = ["core_numbers", "k_core", "k_truss", "max_truss", "truss_numbers"]
 
 
 @documented(Truss, Truss.run)
+@flags
 def truss_numbers(
     graph: Graph,
     *,
@@ -67,6 +69,7 @@ def truss_numbers(
 
 
 @documented(truss_numbers)
+@flags
 def k_truss(
     graph: Graph,
     k: int,
@@ -110,6 +113,7 @@ def k_truss(
 
 
 @documented(truss_numbers)
+@flags
 def max_truss(
     graph: Graph,
     *,
@@ -143,6 +147,7 @@ def max_truss(
 
 
 @documented(Cores, Cores.run)
+@flags
 def core_numbers(
     graph: Graph,
     *,
@@ -180,6 +185,7 @@ def core_numbers(
 
 
 @documented(core_numbers)
+@flags
 def k_core(
     graph: Graph,
     k: int,

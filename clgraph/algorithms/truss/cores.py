@@ -19,7 +19,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Cores(Plan):
     .. [1] S. B. Seidman, "Network structure and minimum degree", Social Networks 1983.
     """
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -95,6 +96,7 @@ class Cores(Plan):
                 )
                 self.source_hash = self._peeling.source_hash
 
+    @flags
     def run(
         self, k: int | None = None, *, progress: Progress | None = None, verify: bool = False
     ) -> CoresResult:

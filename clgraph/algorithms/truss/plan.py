@@ -17,6 +17,7 @@ from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Truss(Plan):
            HPEC 2017.
     """
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -92,6 +94,7 @@ class Truss(Plan):
             what = (self.simple, self.config, self.device, self._memory, results)
             self._trusses = Trusses(*what, ordered=ordered, progress=progress)
 
+    @flags
     def run(
         self,
         k: int | None = None,

@@ -18,7 +18,7 @@ from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
 from clgraph.graph import as_graph
-from clgraph.graph.arguments import flag, real, whole
+from clgraph.graph.arguments import flags, real, whole
 from clgraph.graph.csr import row_ids
 from clgraph.progress import report_progress
 
@@ -76,6 +76,7 @@ class RandomWalks(Plan):
 
     graph: Graph
 
+    @flags
     def __init__(
         self,
         graph: Graph,
@@ -90,7 +91,7 @@ class RandomWalks(Plan):
                 f"the graph has {self.graph.n} vertices, but walks keep them in 31 bits; use fewer "
                 f"than {MOST_VERTICES}."
             )
-        self.weighted = flag("weights", weights) and self.graph.weights is not None
+        self.weighted = weights and self.graph.weights is not None
         self.config: dict[str, Any] = {
             "weighted": self.weighted,
             "wide_offsets": wide_offsets(self.graph.m),
@@ -107,6 +108,7 @@ class RandomWalks(Plan):
                 if sums is not None:
                     self._rows.append(self._memory.upload("sums", sums, progress=progress))
 
+    @flags
     def run(
         self,
         starts: ArrayLike,
@@ -272,6 +274,7 @@ def _verify(
 
 
 @documented(RandomWalks, RandomWalks.run, only_auto)
+@flags
 def random_walks(  # noqa: PLR0913 - all but three by keyword
     graph: Graph,
     starts: ArrayLike,

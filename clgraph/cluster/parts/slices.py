@@ -13,6 +13,7 @@ import numpy as np
 
 from clgraph.errors import GraphFormatError, InvalidArgumentError
 from clgraph.graph import as_graph
+from clgraph.graph.arguments import flags
 from clgraph.graph.sorting import MOST_VERTICES
 from clgraph.seeded import seeded
 
@@ -119,6 +120,7 @@ class FileSlices(Slices):
         For lists: whether an edge goes one way; False stores each both ways. Default is True.
     """
 
+    @flags
     def __init__(self, path: str | Path, *, directed: bool | None = None) -> None:
         self.path = Path(path)
         self.directed = directed

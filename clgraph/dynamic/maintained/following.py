@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.device.staying import StaysHere
 from clgraph.engine.sweeps import LazyKernels
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from clgraph.dynamic.graph import DynamicGraph
@@ -80,6 +81,7 @@ class Follower(StaysHere):
 
     by_place: ClassVar[bool] = False
 
+    @flags
     def __init__(self, graph: DynamicGraph, *, verify: bool = False) -> None:
         self.graph = graph
         self.verify = verify

@@ -14,7 +14,7 @@ from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.engine.sweeps import LazyKernels, SweepLog
 from clgraph.engine.workspace import Workspace
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.graph.arguments import one_of
+from clgraph.graph.arguments import flags, one_of
 from clgraph.primitives.scanning import Scan
 from clgraph.progress import report_progress
 
@@ -73,6 +73,7 @@ class EdgeSupports(Follower):
 
     by_place = True
 
+    @flags
     def __init__(
         self,
         graph: DynamicGraph,

@@ -14,7 +14,7 @@ from clgraph.device.hardware.measured import JOINED_COMPONENTS_ANEW
 from clgraph.dynamic.maintained.following import Follower
 from clgraph.dynamic.storage.store import copied
 from clgraph.errors import VerificationError
-from clgraph.graph.arguments import whole
+from clgraph.graph.arguments import flags, whole
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class BFS(Follower):
     [0, 1, 2, 1, 2]
     """
 
+    @flags
     def __init__(self, graph: DynamicGraph, source: int, *, verify: bool = False) -> None:
         self.source = whole("source", source, least=0)
         self._memory = Memory(graph.device)

@@ -11,7 +11,7 @@ from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import Memory
 from clgraph.dynamic.maintained.following import Follower, check_rows
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
-from clgraph.graph.arguments import one_of
+from clgraph.graph.arguments import flags, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,6 +76,7 @@ class TriangleCounter(Follower):
     (2, [2, 2, 1, 1])
     """
 
+    @flags
     def __init__(
         self,
         graph: DynamicGraph,

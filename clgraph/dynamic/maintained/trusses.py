@@ -15,6 +15,7 @@ from clgraph.dynamic.maintained.maintaining import Followed, Keys, Maintenance, 
 from clgraph.dynamic.maintained.odds import Odds
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
+from clgraph.graph.arguments import flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,6 +94,7 @@ class TrussNumbers(Follower):
 
     by_place = True
 
+    @flags
     def __init__(
         self,
         graph: DynamicGraph,

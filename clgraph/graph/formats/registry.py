@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import flags
 from clgraph.graph.build import as_graph
 from clgraph.graph.formats.files import BYTE_ORDER_MARK, Progress, Source
 from clgraph.graph.formats.limits import Limits
@@ -83,6 +84,7 @@ FORMATS = {
 }
 
 
+@flags
 def read(
     path: str | os.PathLike[str],
     *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
+from clgraph.graph.arguments import flags
 from clgraph.graph.arrays import as_label_array, as_weight_array
 from clgraph.graph.build import from_edges, from_pandas, with_reverses
 from clgraph.graph.csr import edges_to_csr
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["from_csv", "from_igraph"]
 
 
+@flags
 def from_csv(
     path: str | PathLike[str],
     source: str | int = 0,

@@ -284,6 +284,27 @@ def test_verify_sees_wrong_scores(device, name, monkeypatch):
         plan.run(verify=True, **options)
 
 
+# Edges and weights such that the next iteration changes scores by more than the last one did.
+LATE = {
+    "eigenvector": (
+        [4, 2, 1, 3, 1, 1, 4, 0, 1],
+        [1, 3, 4, 0, 3, 2, 0, 1, 2],
+        [2, 4, 2, 7, 9, 4, 6, 4, 4],
+        100,
+    ),
+    "hits": ([4, 4, 3, 0], [4, 1, 1, 2], [3, 2, 8, 8], 3),
+}
+
+
+@pytest.mark.runtimes("pocl")
+@pytest.mark.parametrize("name", LATE)
+def test_verify_takes_scores_that_change_faster_again(device, name):
+    src, dst, weights, most = LATE[name]
+    graph = cg.from_edges(src, dst, np.array(weights, np.int32))
+    kind, _, options = PLANS[name]
+    kind(graph, device=device).run(verify=True, **options | {"max_iter": most})
+
+
 @pytest.mark.runtimes("pocl", "pocl+lanes32", "intel")
 @pytest.mark.parametrize("columns", [1, 4])
 def test_rows_in_pieces(device, columns):

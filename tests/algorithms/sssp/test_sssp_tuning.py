@@ -67,6 +67,15 @@ def test_traces_agree(form, device):
         assert (trace["X4"] <= trace["X3"]).all()
 
 
+def test_only_partitions_in_reach_are_looked_through(device):
+    """sssp-self-tuning checklist 15, in the text: what steps are told, not all that waits."""
+    graph = weighted(cg.generate.grid2d(5, 5), np.int32, 1, 9)
+    text = cg.SSSP(graph, config=tuned("device", 9), device=device)._stages.program.source
+    places = "even = near + control_block[SCAN_EVEN], all = even + control_block[SCAN_ODD];"
+    kernel = text[text.index(places) :]
+    assert kernel.index("(all)") < kernel.index("pile_odd[place - even]")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types_of_weights(dtype, device):
     """sssp-self-tuning checklist 17, 24, 25: each type, directed or not, and trees."""

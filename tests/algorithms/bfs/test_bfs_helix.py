@@ -168,6 +168,9 @@ def test_checklist_11_bins(intel):
     for bin_, expected in enumerate(([64, 65, 127], [128, 129, 255], [256, 257])):
         found = rows[begins[bin_] :][: len(expected)]
         assert sorted(found[:, 1].tolist()) == expected
+    # Whoever finds such a vertex reserves its place, at the same time as others.
+    places = "bin_begins[bin] + atomic_inc(state + NEXT_BIN_0 + bin + slot * SLOT_STRIDE)"
+    assert places in plan._stages.program.source
     result = plan.run(0)
     check_search(graph, 0, result)
     # A SIMD group takes two edges of a vertex a lane, once: 2**k / lanes of them for each.

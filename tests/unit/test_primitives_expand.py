@@ -306,6 +306,7 @@ def test_every_way_to_gather(intel: Device, order: str) -> None:
     # Each long list is a work-group's once.
     assert found["work-group"]["GROUP_ROWS"] == several
     assert found["together"]["GROUP_ROWS"] == np.count_nonzero(sizes > group)
+    assert found["together"]["LANE_ROWS"] == np.count_nonzero((sizes > lanes) & (sizes <= group))
     assert found["scan"]["GROUP_ROWS"] == found["scan"]["LANE_ROWS"] == 0
     # Consecutive work-items read consecutive places, in the last, partial round too.
     few = np.full(group, 3)
@@ -317,6 +318,8 @@ def test_every_way_to_gather(intel: Device, order: str) -> None:
     source = rendered(intel, **cws)
     walk = source[source.index("lanemask_t wide = lane_ballot(left") :]
     assert "group_barrier" not in walk[: walk.index("my_rank")]
+    # Where any order will do, SIMD groups take their ranks from a word as they arrive.
+    assert ("atomic_add(&ranks_taken" in source) == (order == "unordered")
 
 
 def test_the_slots_of_a_block_search(intel: Device) -> None:

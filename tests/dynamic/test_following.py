@@ -7,6 +7,7 @@ import clgraph as cg
 from clgraph import dynamic
 from clgraph.device.hardware.measured import Constant
 from clgraph.dynamic.maintained import searches
+from clgraph.engine.sweeps import LazyKernels
 from clgraph.errors import InvalidArgumentError, VerificationError
 
 
@@ -76,6 +77,55 @@ def test_tc14_and_tc15_whole_triangles_by_edges_of_the_batch(any_device, edges):
     for one in all_of_them:
         assert one.count == 0
         check(one)
+
+
+def followed(sums, changed=list, launch=LazyKernels.launch):
+    """Note which form of a batch' triangles the device sums up, and the sums; or change these."""
+
+    def launched(self, log, name, items, *args, **params):
+        launch(self, log, name, items, *args, **params)
+        if name == "follow_triangles":
+            log.wait()
+            apart, tally = args[6:8]
+            tally.write(np.array(changed(tally.read()), np.uint64))
+            sums.append((int(apart), tally.read().tolist()[:3]))
+
+    return launched
+
+
+def test_tc17_two_forms_of_one_number(any_device, monkeypatch):
+    """Cases of the graph without the batch; of the graph with it sums S1, S2 and S3.
+
+    There is a triangle each with one, two and three edges of the batch: 6 S1 - 3 S2 + 2 S3 is 18.
+    """
+    ends = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3], [6, 7], [7, 8], [8, 6]]).T
+    there = [1, 2, 5]  # none of the last triangle's, one of the second's, two of the first's
+    new = np.setdiff1d(np.arange(9), there)
+    graph = dynamic.DynamicGraph(n=9, directed=False, device=any_device)
+    graph.insert_edges(*ends[:, there])
+    cases = dynamic.TriangleCounter(graph, per_vertex=False)
+    sums = dynamic.TriangleCounter(graph, per_vertex=False, method="inclusion-exclusion")
+    assert cases.count == sums.count == 0
+    seen = []
+    with monkeypatch.context() as patch:
+        patch.setattr(LazyKernels, "launch", followed(seen))
+        graph.insert_edges(*ends[:, new])
+    assert cases.count == sums.count == 3
+    assert sorted(seen) == [(0, [1 + 2 + 3, 2 + 6, 3]), (1, [1, 1, 1])]
+
+
+def test_tc17_sums_that_are_no_number_of_triangles_are_refused(pocl, monkeypatch):
+    graph = dynamic.DynamicGraph(cg.generate.complete(5), device=pocl)
+    counter = dynamic.TriangleCounter(graph, per_vertex=False, method="inclusion-exclusion")
+    assert counter.count == 10
+
+    def one_more(tally):
+        return [tally[0], tally[1] + np.uint64(1), *tally[2:]]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LazyKernels, "launch", followed([], one_more))
+        with pytest.raises(VerificationError, match="/ 6 triangles"):
+            graph.delete_edges([0, 1, 2], [1, 2, 0])
 
 
 def test_tc18_repeated_present_and_absent_edges_and_loops(any_device):

@@ -98,6 +98,24 @@ def test_operations_per_cycle_are_those_of_the_whole_launch(
     assert "some were removed" in reason
 
 
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"ptx_purity": 0.9899}, "only 98.99% of the instructions are the target's"),
+        ({"ptx_purity": 0.99}, None),
+        ({"ptx_purity": 0.5, "value": 4.0}, None),  # of a sweep, whose other instructions are meant
+        ({"wanted_run": 4096, "longest_run": 4095}, "4095 instructions in a row, not 4096"),
+        ({"wanted_run": 4096, "longest_run": None}, "None instructions in a row, not 4096"),
+        ({"wanted_run": 4096, "longest_run": 4096}, None),
+    ],
+)
+def test_results_of_other_instructions_are_invalid(told, why):
+    """Checklist: purity below its target, or targets that are not in sequence: not valid."""
+    plain = Result("x", "operation", None, 1e9, 0.0, {}, 132, 0.02, 0.0, 5, 75)
+    judged = microbenchmarks.measuring.judged(dataclasses.replace(plain, **told), offline_device())
+    assert judged.invalid == (() if why is None else (why,))
+
+
 def offline_device():
     return SimpleNamespace(traits=offline.HOPPER)
 

@@ -1,5 +1,6 @@
 """The catalogue of microbenchmarks, what each touches, and that they run on every device."""
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -12,7 +13,7 @@ from unit import microbench_offline as offline
 
 from clgraph.cli.main import main
 from clgraph.energy import SteadyPower
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks import (
     CATALOGUE,
@@ -201,16 +202,80 @@ def test_an_unknown_name_is_refused():
         choose(["warp_drive"])
 
 
+def places(source):
+    """Which words the lanes of the first SIMD group begin with, as their kernel says."""
+    (text,) = re.findall(r"uint \*const base = (?:banked|words)(.*?);", source, re.DOTALL)
+    text = re.sub(r"(\d+)u\b", r"\1", text).replace("(size_t)get_group_id(0)", "0")
+    names = {"lane": np.arange(32), "item": np.arange(32)}
+    return eval("0" + " ".join(text.replace("/", "//").split()), names)  # noqa: S307 (the text of our own kernel)
+
+
 @pytest.mark.parametrize("ways", range(1, 33))
-def test_banks_conflict_exactly_as_asked(ways):
-    """Checklist: exactly n-way conflicts for every n in 1..32, by a host-side model."""
-    assert conflicts(ways) == ways
+def test_banks_conflict_exactly_as_asked(ways, monkeypatch):
+    """Checklist: exactly n-way conflicts for every n in 1..32, of the kernel and of its model."""
+    (entry,) = choose([f"bank_conflict={ways}"])
+    words = places(offline.rendered(entry, monkeypatch).source)
+    assert len(set(words)) == 32
+    assert np.bincount(words % 32).max() == conflicts(ways) == ways
 
 
+@pytest.mark.parametrize("family", ["coalescence", "coalescence_store"])
 @pytest.mark.parametrize("together", [1, 2, 4, 8, 16, 32])
-def test_a_request_touches_as_many_lines_as_asked(together):
-    """Checklist: coalescence touches 32/TH_GROUP lines per request, by a host-side model."""
-    assert lines_touched(together) == 32 // together
+def test_a_request_touches_as_many_lines_as_asked(together, family, monkeypatch):
+    """Checklist: 32/TH_GROUP lines per request, of the kernel and of its model."""
+    (entry,) = choose([f"{family}={together}"])
+    words = places(offline.rendered(entry, monkeypatch).source)
+    assert len(set(words)) == 32
+    assert len(set(words * 4 // 128)) == lines_touched(together) == 32 // together
+
+
+def test_sweeps_vary_what_they_are_about(monkeypatch):
+    """Checklist: chains, barriers, paths of lanes and straight lines, as many as are asked for."""
+
+    def of(family):
+        for entry in choose([family], offline.HOPPER):
+            source = offline.rendered(entry, monkeypatch).source
+            yield int(entry.value), source, source.partition("for (uint round")[2]
+
+    for chains, _, loop in of("ilp"):
+        registers = re.findall(r"fma\.rn\.f32 (%\d+)", loop)
+        assert len(set(registers[:chains])) == len(set(registers)) == chains
+    for barriers, _, loop in of("device_sync"):
+        assert loop.count("barrier(CLK_LOCAL_MEM_FENCE)") == barriers
+    for steps, _, loop in of("unroll"):
+        assert loop.count("add.u32") == steps
+    lane = np.arange(32)
+    for lanes, source, _ in of("divergence"):
+        paths = re.findall(r"get_local_id\(0\) % 32u \* (\d+)u / 32u == (\d+)u", source)
+        assert len(set(paths)) == len(paths) == 32 // lanes
+        assert {np.sum(lane * int(of) // 32 == int(path)) for of, path in paths} == {lanes}
+    for size, source, _ in of("access_size"):
+        kinds = dict(
+            zip(("uchar", "ushort", "uint", "uint2", "uint4"), (1, 2, 4, 8, 16), strict=True)
+        )
+        (kind,) = set(re.findall(r"volatile (?:const )?__global (\w+) \*", source))
+        assert kinds[kind] == size
+    for _, source, _ in of("sm_occupancy"):
+        assert "if (unit_id() >= units) return;" in source
+
+
+@pytest.mark.parametrize(
+    ("ran", "why"),
+    [
+        ([1, 7, 9], None),
+        ([1, 7], "2 compute units"),
+        ([1, 2, 3, 4], "4 compute units"),
+        ([], "0 compute units"),
+    ],
+)
+def test_units_that_take_part_are_counted(ran, why, pocl, monkeypatch):
+    """Checklist: as many different units computed as were asked for, or there is no result."""
+    (entry,) = choose(["int32_simple.add_int"])
+    prepared = dataclasses.replace(entry.work, units=3).prepare(pocl, small(pocl))
+    spans = [[10, 20, unit] for unit in [*ran, *ran, 0, 0]]  # units from 1 on; 0: it left at once
+    monkeypatch.setattr(type(prepared.spans), "read", lambda _: np.array(spans, np.uint64).ravel())
+    with pytest.raises(VerificationError, match=why) if why else contextlib.nullcontext():
+        prepared.check(1)
 
 
 def test_a_sweep_of_memory_covers_eight_caches(monkeypatch):

@@ -179,6 +179,22 @@ def test_tc22_work_is_bounded_by_the_batch(any_device):
     assert look_ups[1] < 10 * look_ups[0]
 
 
+def test_tc22_the_shorter_row_is_looked_through(any_device):
+    """An edge of a hub costs what its other end has, however long the hub's row is."""
+    hub, leaf = 0, 2000
+    graph = dynamic.DynamicGraph(n=2001, directed=False, device=any_device)
+    spokes = np.arange(1, 2000)
+    graph.insert_edges(0 * spokes, spokes)
+    graph.insert_edges([leaf] * 3, [5, 6, 7])
+    counter = dynamic.TriangleCounter(graph)
+    assert counter.count == 0
+    for change in (graph.insert_edges, graph.delete_edges, graph.insert_edges):
+        change([hub], [leaf])
+        check(counter)
+        assert counter.look_ups == 3
+    assert counter.count == 3
+
+
 def test_tc13_a_recount_is_that_of_compressed_rows(any_device):
     graph = start(any_device)
     held = graph.to_graph()

@@ -26,7 +26,7 @@ from clgraph.profile.microbenchmarks import (
     measuring,
 )
 from clgraph.profile.microbenchmarks.catalogue import specification
-from clgraph.profile.microbenchmarks.memories import conflicts, lines_touched
+from clgraph.profile.microbenchmarks.memories import Copy, conflicts, lines_touched
 from clgraph.profile.microbenchmarks.page import page
 from clgraph.profile.microbenchmarks.purity import purity
 
@@ -317,6 +317,52 @@ def test_copies_are_verified(intel):
         with pytest.raises(Exception, match="changed the data"):
             prepared.check(1)
     assert len(moved) == 1
+
+
+def test_what_does_not_verify_has_no_result(intel, monkeypatch):
+    """Checklist: a copy that changed the data, units that did not take part: skipped, with why."""
+    prepare = Copy.prepare
+
+    def spoilt(self, device, scale):
+        made = prepare(self, device, scale)
+        made.plan.kept[0].write(np.zeros(4, np.uint32) + 7)
+        return made
+
+    monkeypatch.setattr(Copy, "prepare", spoilt)
+    names = ["access_size=16", "launch.empty"]
+    record = microbenchmarks.run(names, device=intel, scale=small(intel), protocol=QUICK)
+    assert [result["name"] for result in record["results"]] == ["launch.empty"]
+    (skipped,) = record["skipped"]
+    assert (skipped["name"], "changed the data" in skipped["reason"]) == ("access_size=16", True)
+
+
+def test_the_window_of_a_result_is_its_own_launches(intel, monkeypatch):
+    """Checklist: baseline, warm-up, length, clock and temperature, with each result."""
+    asked, spent = {}, []
+
+    def steady(launch, **how):
+        asked.update(how)
+        spent.extend(launch()() for _ in range(2))
+        return SteadyPower(
+            mean_watts=200.0, peak_watts=230.0, idle_watts_before=85.0, idle_watts_after=80.0,
+            seconds=2.0, kernel_seconds=1.9, source="nvml-counter", sm_clock_mhz=(1900, 1950, 1980),
+            temperature_c=(40, 44), power_limit_w=700.0, flags=("warm",),
+        )  # fmt: skip
+
+    monkeypatch.setattr(measuring, "steady_power", steady)
+    protocol = dataclasses.replace(QUICK, window_s=2.5, warm_up_s=0.7, idle_s=0.3)
+    (entry,) = choose(["int32_simple.add_int"])
+    result = measure_entry(entry, intel, scale=small(intel), protocol=protocol, idle_watts=99.0)
+    seconds = ("min_seconds", "warm_up_seconds", "idle_seconds")
+    assert [asked[name] for name in seconds] == [2.5, 0.7, 0.3]
+    assert asked["device"] == intel
+    assert min(spent) > 0
+    assert (result.mean_watts, result.peak_watts, result.idle_watts) == (200.0, 230.0, 80.0)
+    assert result.clock_hz == 1950e6
+    assert "warm" in result.flags
+    window = result.record()["window"]
+    told = ("seconds", "temperature_c", "power_limit_w", "sm_clock_mhz", "duty")
+    assert [window[name] for name in told] == [2.0, (40, 44), 700.0, (1900, 1950, 1980), 0.95]
 
 
 def test_chains_of_addresses_go_through_every_line():

@@ -177,6 +177,17 @@ def test_interpolation_finds_what_bisection_finds(intel: Device, name: str) -> N
     assert stats.counts.get("PARTITION_PROBES", 0) <= most
 
 
+@pytest.mark.parametrize("name", ["regular", "ones"])
+def test_interpolation_goes_where_equal_sizes_say(intel: Device, name: str) -> None:
+    """load-balancing searches 2: one look where the item is, one behind it, however many there are.
+
+    Bisection, which finds the same, takes a look for each binary digit of their number.
+    """
+    small = {"balance": "two_phase", "group_size": intel.traits.lanes, "unit_batch": 1}
+    _, stats = checked(SIZES[name], intel, search="interpolation", **small)
+    assert stats.counts["PARTITION_PROBES"] <= 2 * stats.counts["PARTITION_SEARCHES"]
+
+
 @pytest.mark.parametrize("name", [name for name in SIZES if SIZES[name].sum()])
 def test_all_lanes_search_for_one_chunk(intel: Device, name: str) -> None:
     """The same items in as many steps as the number of items has digits to the base of LANES."""
@@ -264,6 +275,12 @@ def test_large_items_go_to_tiles(intel: Device) -> None:
         assert stats.tiles == sum(-(-size // tile) for size in large.tolist())
         assert stats.launches == 2
         assert plan.extra_bytes == 8 * stats.tiles
+        assert 0 < stats.tiles_ms < stats.kernel_ms
+        # A tile is a whole work-group's, whose work-items take its units in turn.
+        in_tiles, size = np.repeat(sizes > threshold, sizes), plan.config.group_size
+        np.testing.assert_array_equal(
+            plan.writers()[in_tiles] % size, plan.ranks()[in_tiles] % size
+        )
     _, stats = checked(sizes, intel, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
     assert stats.tiles == 0
 
@@ -308,6 +325,10 @@ def test_every_way_to_gather(intel: Device, order: str) -> None:
     assert found["together"]["GROUP_ROWS"] == np.count_nonzero(sizes > group)
     assert found["together"]["LANE_ROWS"] == np.count_nonzero((sizes > lanes) & (sizes <= group))
     assert found["scan"]["GROUP_ROWS"] == found["scan"]["LANE_ROWS"] == 0
+    # All work-items of a group, or all lanes, take the places of a long list in turn.
+    for name, wide in (("work-group", group), ("SIMD group", lanes)):
+        plan, _ = checked(np.full(5, 3 * wide), intel, **ways[name])
+        np.testing.assert_array_equal(plan.writers() % wide, np.arange(15 * wide) % wide)
     # Consecutive work-items read consecutive places, in the last, partial round too.
     few = np.full(group, 3)
     plan, _ = checked(few, intel, **ways["scan"])
@@ -390,11 +411,14 @@ def test_any_number_of_iterations(intel: Device, iterations: int, batch: int) ->
         assert plan.extra_bytes == 4 * (stats.chunks + 1)  # load-balancing dynamic 8
         assert stats.counts["PARTITION_SEARCHES"] == stats.chunks + 1
         assert stats.counts["SEARCHES"] == -(-units // batch)
+        assert 0 < stats.partition_ms < stats.kernel_ms
 
 
 def test_slices_that_do_not_fit_are_read_from_global_memory(intel: Device) -> None:
     """load-balancing dynamic 5 and 7: items smaller than the iterations, and 10,000 empty ones."""
     config = {"balance": "multi_phase", "group_size": 64, "unit_batch": 4, "iterations": 3}
+    # And those that fit, out of local memory, which no result shows.
+    assert "#define BOUND(i) (fits ? chunk_slice[i] : indptr[" in rendered(intel, **config)
     _, stats = checked(SIZES["ones"], intel, **config)
     assert stats.counts["MISFITS"] == 1  # 768 of 900 items in the first chunk, 132 in the second
     _, stats = checked(SIZES["many empties"], intel, **config)

@@ -241,6 +241,15 @@ def test_progress_is_refused_before_there_is_any(pocl):
             cg.bfs(GRAPH, 0, progress=wrong, device=pocl)
 
 
+CONFIGS = [each for each in map(cg.__dict__.get, cg.__all__) if hasattr(each, "presets")]
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.__name__)
+def test_a_configuration_names_itself_where_it_lacks_an_argument(config):
+    with pytest.raises(TypeError, match=rf"^{config.__name__}\.__init__\(\) got an unexpected"):
+        config(no_such=1)
+
+
 def alike(weight):
     path = cg.generate.path(5)
     return cg.Graph(path.indptr, path.indices, np.full(path.m, weight), directed=False)

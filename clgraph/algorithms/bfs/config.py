@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from clgraph.algorithms.bfs.presets.bfs_4k import Knobs, knobs_of
@@ -35,6 +37,8 @@ log = logging.getLogger("clgraph")
 _MERRILL: dict[str, Any] = {"visited": "mask", "duplicates": "lookup_lanes", "history": 1024}
 
 
+# So that errors name it; by partial, as mypy takes slots for no descriptors in a plain subclass.
+@partial(dataclass, frozen=True, slots=True, kw_only=True, repr=False)
 class BFSConfig(TraversalConfig):
     """A configuration of breadth-first search; speed changes with it, results do not.
 
@@ -61,8 +65,6 @@ class BFSConfig(TraversalConfig):
     >>> cg.BFSConfig(frontier="edge", balance=cg.balance.Cws(group_threshold=512))
     BFSConfig(frontier='edge', balance=Cws(group_threshold=512))
     """
-
-    __slots__ = ()
 
     SCOPES: ClassVar[tuple[str, ...]] = ("lanes", "group", "grid")
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -118,6 +118,26 @@ def test_results_of_other_instructions_are_invalid(told, why):
     assert judged.invalid == (() if why is None else (why,))
 
 
+@pytest.mark.parametrize(
+    ("told", "doubtful", "valid"),
+    [
+        ({"doubling": 1.021}, True, True),
+        ({"doubling": 0.979}, True, True),
+        ({"doubling": 1.019}, False, True),
+        ({"spread": 0.051}, True, True),
+        ({"spread": 0.049}, False, True),
+        ({"operations": 1.049 * 64e6}, False, True),
+        ({"operations": 1.051 * 64e6}, False, False),
+    ],
+)
+def test_results_at_the_limits_of_what_is_allowed(told, doubtful, valid):
+    """Checklist: twice the rounds within 2 %, at most 1.05 of the specification."""
+    plain = Result("x", "operation", None, 1e6, 0.0, {}, 1, 0.02, 0.0, 5, 75)
+    plain = dataclasses.replace(plain, cycles=1e6, throughput_spec=64.0)
+    judged = microbenchmarks.measuring.judged(dataclasses.replace(plain, **told), offline_device())
+    assert (bool(judged.flags), not judged.invalid) == (doubtful, valid)
+
+
 def offline_device():
     return SimpleNamespace(traits=offline.HOPPER)
 

@@ -61,6 +61,18 @@ def test_a_limit_that_is_exceeded_leaves_nothing_useful():
         judge(Candidate("x", "c", 1.0, 2.0), {"c": curve}, limits={"noise": 1.0})
 
 
+@pytest.mark.parametrize(
+    ("after", "judgement"),
+    [(0.94, "useful"), (0.96, "useless"), (1.04, "useless"), (1.06, "harmful")],
+)
+def test_a_twentieth_is_what_counts(after, judgement):
+    curve = Curve((1.0, 2.0), (1.0, after), (100.0, 100.0), (100.0, 100.0 * after))
+    verdict = judge(Candidate("x", "c", 1.0, 2.0), {"c": curve})
+    assert verdict.judgements["time"] == judgement
+    assert verdict.judgements["peak_power"] == judgement
+    assert verdict.judgements["mean_power"] == "useless"
+
+
 def test_what_changes_little_is_useless():
     verdict = judge(Candidate("x", "c", 1.0, 20.0), {"c": FLAT})
     assert set(verdict.judgements.values()) == {"useless"}

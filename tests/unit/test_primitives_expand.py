@@ -283,6 +283,12 @@ def test_large_items_go_to_tiles(intel: Device) -> None:
         )
     _, stats = checked(sizes, intel, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
     assert stats.tiles == 0
+    # Without tiles all is as by virtual groups of the width that was chosen.
+    device, sizes = emulating(intel, 32), np.arange(5000) % 150
+    plan, _ = checked(sizes, device, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
+    width = dynamic_width(plan.resident_items, sizes.size, plan.config.balance.width, 32)
+    plain, _ = checked(sizes, device, balance="vwarp", virtual_warp=width)
+    np.testing.assert_array_equal(plan.writers(), plain.writers())
 
 
 def test_the_three_phases_of_cws(intel: Device) -> None:

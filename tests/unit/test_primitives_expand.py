@@ -142,6 +142,13 @@ def test_sums_of_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch, balance
         assert plan.config.wide_offsets or sizes.size < 2
 
 
+def test_how_many_units_take_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """load-balancing common 4: where items and units, and one more chunk, might pass 32."""
+    monkeypatch.setattr(Expand, "_allocate", lambda *_: None)
+    for sizes, wide in (([2**31 - 2], False), ([2**31 - 1], True), ([2**31 - 2, 0], True)):
+        assert Expand(sizes, device=intel).config.wide_offsets == wide
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_moments(name: str, intel: Device) -> None:
     """load-balancing common 5: mean and deviation to 1e-9."""

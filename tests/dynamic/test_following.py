@@ -272,6 +272,21 @@ def test_a_wrong_count_is_found(any_device):
         _ = counter.count
 
 
+def test_wrong_distances_and_components_are_found(any_device):
+    graph = dynamic.DynamicGraph(cg.generate.path(9), device=any_device)
+    search = dynamic.BFS(graph, 0, verify=True)
+    assert search.distances[8] == 8
+    hops = search.state.hops
+    hops.write(hops.read() + np.uint32(np.arange(hops.count) == 4))
+    with pytest.raises(VerificationError, match="vertex 4 was kept at 5 hops, but is at 4"):
+        _ = search.distances
+    parts = dynamic.ConnectedComponents(graph, verify=True)
+    assert parts.count == 1
+    graph.keep_state(parts, np.int32(np.arange(9) > 4))
+    with pytest.raises(VerificationError, match="components that were kept are not those"):
+        _ = parts.labels
+
+
 @pytest.mark.parametrize(
     ("options", "more", "message"),
     [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from unit.microbench_offline import HOPPER
 
-from clgraph.profile.assess import kernel_report, run_criteria
+from clgraph.profile.assess import kernel_report, run_criteria, run_prediction
 from clgraph.profile.characterise import Ceilings
 from clgraph.profile.evidence import Evidence
 from clgraph.profile.instrument.sites import Site
@@ -43,7 +43,7 @@ def report(launches=None, mix=None, **found):
     sites = (Site("block", 1, "", 5), Site("load", 2), Site("barrier", 3))
     counts = np.zeros((3, 5))
     counts[0, :2] = 40, 40 * 32
-    counts[1] = 1000, 32_000, 128_000, 3000, 9000
+    counts[1] = 1e6, 32e6, 128e6, 3e6, 9e6
     evidence = Evidence(
         PLACE,
         SimpleNamespace(registers=64, local_bytes=0),
@@ -97,11 +97,11 @@ def test_occupancy_is_the_mean_of_launches_by_time():
 
 def test_shares_of_the_time():
     """What is idle by the units' cycles; what the nearest cache and the next one move."""
-    here = Residency(active=1, busy={0: 99, 1: 33}, cycles=4, records=1)
+    here = Residency(active=1, busy={0: 297, 1: 99}, cycles=4, records=1)
     shares = report(residency=here).prediction.shares
-    assert shares["idle"] == pytest.approx(1 - 132 / (4 * 132))
-    assert shares["L1"] == pytest.approx(3000 * 128 / CEILINGS.local / 1e-3)
-    assert shares["L2"] == pytest.approx(9000 * 32 / CEILINGS.cache / 1e-3)
+    assert shares["idle"] == pytest.approx(1 - 396 / (4 * 132))
+    assert shares["L1"] == pytest.approx(3e6 * 128 / CEILINGS.local / 1e-3)
+    assert shares["L2"] == pytest.approx(9e6 * 32 / CEILINGS.cache / 1e-3)
     assert shares["DRAM"] > 0
     assert sum(shares.values()) <= 1
 
@@ -116,3 +116,35 @@ def test_kernels_of_a_run_and_copies_beside_them():
     found = run_criteria([[launch(0, 100)]], [(70, 50, 150), (30, 200, 300)], 100)["DT"]
     assert found.inputs == {"allocated_bytes": 100, "copied_bytes": 100, "beside_bytes": 35}
     assert found.value == pytest.approx(1 + (35 - 100) / 200)
+
+
+def test_potentials_are_limited_by_the_shares_of_their_memories():
+    """Nearest cache, next one and local memory gain in their own part of the time only."""
+    here = Residency(active=100, busy={0: 99, 1: 33}, cycles=4, groups_per_unit=1, records=1)
+    found = report(residency=here)
+    shares = found.prediction.shares
+    assert shares["L1"] != shares["L2"]
+    for name, share in (("Gran_L1", shares["L1"]), ("Gran_L2", shares["L2"])):
+        criterion = found.criteria[name]
+        gain = 1 / ((1 - share) + share * criterion.value)
+        assert criterion.potential_speedup == pytest.approx(gain)
+        assert gain > 1
+    balance = found.criteria["LB_SM"]
+    assert balance.potential_speedup == pytest.approx(1 / balance.value)
+    assert found.criteria["OCC"].potential_speedup is None
+
+
+def test_a_run_is_what_its_kernels_are_by_time():
+    """Times and bounds add up; throughputs and shares are means by time."""
+    long, short = report([launch(0, 3 * MS)]), report([launch(0, MS)])
+    found = run_prediction([long, short], 4e-3)
+    one, other = long.prediction, short.prediction
+    assert one.mem_thr < other.mem_thr  # as much is moved in less time
+    assert found.time_s == pytest.approx(one.time_s + other.time_s)
+    assert found.mem_thr == pytest.approx((3 * one.mem_thr + other.mem_thr) / 4)
+    assert found.arith_thr == pytest.approx((3 * one.arith_thr + other.arith_thr) / 4)
+    assert found.bounds["launch"] == pytest.approx(2 * CEILINGS.launch_s)
+    assert found.shares["L2"] == pytest.approx((3 * one.shares["L2"] + other.shares["L2"]) / 4)
+    assert found.bound == "memory"
+    assert found.potential_speedup == pytest.approx(min(1 / found.mem_thr, 1000))
+    assert found.limiter == max(found.bounds, key=found.bounds.get)

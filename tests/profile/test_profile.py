@@ -336,9 +336,16 @@ def test_a_report_as_table_json_and_page(pocl, tmp_path):
             assert criterion.hint.split(":")[0] in line
         else:
             assert criterion.reason in line
+    potentials = 0
     for row in report.rows():
         lost = None if row["value"] is None else row["weight"] * (1 - row["value"])
+        gain, words = row["potential_speedup"], map(str.split, shown.splitlines())
+        (cells,) = (line for line in words if line[:1] == [row["name"]])
         assert row["gap"] == lost
+        assert cells[3] == ("-" if lost is None else f"{lost:.1f}")
+        assert cells[4] == ("-" if gain is None else f"{gain:.2f}")
+        potentials += gain is not None and gain > 1
+    assert potentials
     told = json.loads(report.to_json())
     assert told["schema"] == "clgraph-profile/1"
     assert told["criteria"]["Gran_L1"]["value"] == 1 / 32

@@ -24,6 +24,7 @@ from clgraph.profile.microbenchmarks import (
     choose,
     measure_entry,
     measuring,
+    work,
 )
 from clgraph.profile.microbenchmarks.catalogue import specification
 from clgraph.profile.microbenchmarks.memories import Copy, conflicts, lines_touched
@@ -115,6 +116,26 @@ def test_results_of_other_instructions_are_invalid(told, why):
     plain = Result("x", "operation", None, 1e9, 0.0, {}, 132, 0.02, 0.0, 5, 75)
     judged = microbenchmarks.measuring.judged(dataclasses.replace(plain, **told), offline_device())
     assert judged.invalid == (() if why is None else (why,))
+
+
+@pytest.mark.parametrize(
+    ("told", "doubtful", "valid"),
+    [
+        ({"doubling": 1.021}, True, True),
+        ({"doubling": 0.979}, True, True),
+        ({"doubling": 1.019}, False, True),
+        ({"spread": 0.051}, True, True),
+        ({"spread": 0.049}, False, True),
+        ({"operations": 1.049 * 64e6}, False, True),
+        ({"operations": 1.051 * 64e6}, False, False),
+    ],
+)
+def test_results_at_the_limits_of_what_is_allowed(told, doubtful, valid):
+    """Checklist: twice the rounds within 2 %, at most 1.05 of the specification."""
+    plain = Result("x", "operation", None, 1e6, 0.0, {}, 1, 0.02, 0.0, 5, 75)
+    plain = dataclasses.replace(plain, cycles=1e6, throughput_spec=64.0)
+    judged = microbenchmarks.measuring.judged(dataclasses.replace(plain, **told), offline_device())
+    assert (bool(judged.flags), not judged.invalid) == (doubtful, valid)
 
 
 def offline_device():
@@ -363,6 +384,21 @@ def test_the_window_of_a_result_is_its_own_launches(intel, monkeypatch):
     window = result.record()["window"]
     told = ("seconds", "temperature_c", "power_limit_w", "sm_clock_mhz", "duty")
     assert [window[name] for name in told] == [2.0, (40, 44), 700.0, (1900, 1950, 1980), 0.95]
+
+
+def test_as_many_work_items_as_are_asked_for(pocl, monkeypatch):
+    """Checklist: threads as a parameter, of each unit; else all that are resident."""
+    units, scale = pocl.traits.compute_units, small(pocl)
+    monkeypatch.setattr(work, "resident_groups", lambda *_: 8 * units)
+    (entry,) = choose(["ilp=4"])
+
+    def items(threads):
+        asked = dataclasses.replace(entry.work, threads_per_unit=threads)
+        return asked.prepare(pocl, scale).plan.items
+
+    group = scale.group_size
+    found = [items(threads) for threads in (None, 2 * group, group, 1, 99 * group)]
+    assert found == [many * units * group for many in (8, 2, 1, 1, 8)]
 
 
 def test_chains_of_addresses_go_through_every_line():

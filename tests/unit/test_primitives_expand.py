@@ -142,6 +142,13 @@ def test_sums_of_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch, balance
         assert plan.config.wide_offsets or sizes.size < 2
 
 
+def test_how_many_units_take_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """load-balancing common 4: where items and units, and one more chunk, might pass 32."""
+    monkeypatch.setattr(Expand, "_allocate", lambda *_: None)
+    for sizes, wide in (([2**31 - 2], False), ([2**31 - 1], True), ([2**31 - 2, 0], True)):
+        assert Expand(sizes, device=intel).config.wide_offsets == wide
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_moments(name: str, intel: Device) -> None:
     """load-balancing common 5: mean and deviation to 1e-9."""
@@ -283,6 +290,12 @@ def test_large_items_go_to_tiles(intel: Device) -> None:
         )
     _, stats = checked(sizes, intel, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
     assert stats.tiles == 0
+    # Without tiles all is as by virtual groups of the width that was chosen.
+    device, sizes = emulating(intel, 32), np.arange(5000) % 150
+    plan, _ = checked(sizes, device, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
+    width = dynamic_width(plan.resident_items, sizes.size, plan.config.balance.width, 32)
+    plain, _ = checked(sizes, device, balance="vwarp", virtual_warp=width)
+    np.testing.assert_array_equal(plan.writers(), plain.writers())
 
 
 def test_the_three_phases_of_cws(intel: Device) -> None:

@@ -22,6 +22,7 @@ from peeling import (
 )
 
 import clgraph as cg
+from clgraph.algorithms.truss import edges as edges_of_trusses
 from clgraph.algorithms.truss.peeling import Peeled
 from clgraph.algorithms.truss.result import PeelingStats
 from clgraph.engine.sweeps import SweepLog
@@ -411,6 +412,20 @@ def test_lists_are_taken_where_they_fit(device, monkeypatch):
     assert found.stats.method == "rows"
     assert (found == 90).all()
     with pytest.raises(cg.DeviceMemoryError, match="triangle_sides"):
+        cg.truss_numbers(fresh, config="lists", device=device)
+
+
+@on_both
+def test_lists_are_taken_where_their_places_fit_32_bits(device, monkeypatch):
+    """Else rows are searched; who insists is told."""
+    graph = cg.generate.complete(20)
+    monkeypatch.setattr(edges_of_trusses, "MOST_LISTED", 1140)
+    assert cg.truss_numbers(graph, device=device).stats.method == "lists"  # of 1,140 triangles
+    monkeypatch.setattr(edges_of_trusses, "MOST_LISTED", 1139)
+    fresh = cg.Graph(graph.indptr, graph.indices, directed=False)
+    found = cg.truss_numbers(fresh, device=device)
+    assert (found.stats.method, set(found)) == ("rows", {20})
+    with pytest.raises(cg.DeviceMemoryError, match="cannot be numbered with 32 bits"):
         cg.truss_numbers(fresh, config="lists", device=device)
 
 

@@ -90,13 +90,14 @@ class _Watch:
         self._opcodes = opcodes
 
     def __call__(self, frame, *_):
-        before, code = None, _Code.of(frame.f_code)
+        # Where a function begins or goes on, which Python 3.11 has no event of its own for.
+        before, code = frame.f_lasti, _Code.of(frame.f_code)
 
         def follow(frame, event, _):
             nonlocal before
             place = frame.f_lasti
             if event == "opcode":
-                if before is not None and code.may_come_between(before, place):
+                if place != before and code.may_come_between(before, place):
                     self.come_to((code, place))
                 before = place
             elif event == "line" and place not in code.deaf:

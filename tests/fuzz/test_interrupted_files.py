@@ -3,6 +3,7 @@
 What is on disk is the file that was there, or the new one, and nothing beside it.
 """
 
+import gc
 import importlib
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from clocks import happens
 from interruption import interrupt
 
 import clgraph as cg
@@ -73,7 +75,11 @@ def tried(chosen, opcodes):
             before = open_files()
             interrupt(partial(call, *given), place, opcodes=opcodes)
             # No object can own the descriptor of a folder, which is open for a line or two.
-            assert open_files() - before <= (place[0][0].name == "_sync_folder"), place
+            most = before + (place[0][0].name == "_sync_folder")
+            if open_files() > most:
+                gc.collect()  # a file and its blocks hold each other
+            # Where a thread reads ahead, it ends once it has read.
+            assert happens(lambda most=most: open_files() <= most), place
             afterwards(place)
 
     return each

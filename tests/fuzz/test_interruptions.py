@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -215,6 +216,25 @@ def test_the_first_call_of_a_process_is_followed_by_opcodes():
     command = [sys.executable, "-c", program]
     told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     assert int(told.stdout) > 0
+
+
+def test_where_a_function_begins_and_a_generator_goes_on_signals_are_answered():
+    """With nothing called before: the line of `leaf`, and what follows each `yield`."""
+
+    def leaf():
+        return None
+
+    def each():
+        yield
+        yield
+
+    def call():
+        leaf()
+        list(each())
+
+    found = Counter(code.name.rpartition(".")[2] for (code, _), _ in places(call, opcodes=True))
+    assert found["leaf"] == 1
+    assert found["each"] >= 2  # Python 3.12 begins a generator under handlers of its own
 
 
 def test_each_place_is_reached_and_no_other_code_is_followed():

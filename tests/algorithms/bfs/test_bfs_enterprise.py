@@ -306,6 +306,8 @@ def test_checklist_15_hub_floor():
     degrees = np.array([1] * 900 + [100] * 5 + [50] * 5)
     assert hub_floor(degrees, 1024) == 99
     assert hub_floor(degrees, 1) == 99
+    # Of 1,080 edges the largest and the second have more than a tenth, the largest has not.
+    assert hub_floor(np.array([1] * 900 + [60, 50, 40, 30]), 1024) == 49
     assert hub_floor(np.full(100, 4), 1024) == 4
     assert hub_floor(np.zeros(5, np.int64), 1024) == 0
     assert hub_floor(np.array([], np.int64), 1024) == 0

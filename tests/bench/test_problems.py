@@ -98,6 +98,9 @@ def test_sources_reach_as_far_as_is_asked(intel, monkeypatch):
         assert summary["kernel_ms"]["median"] > 0
         assert summary["teps_harmonic_mean"] > 0
         assert summary["relaxations_per_edge"]["median"] >= 1
+        counts = [case["searches"][name] for name in ("relaxations", "edges")]
+        of_each = np.divide(*counts)
+        assert summary["relaxations_per_edge"]["median"] == pytest.approx(np.median(of_each))
         assert "joules_per_search" in case["energy"]
     batches = (Case("multi-search", "tiny-web", shows="nothing", presets=("auto",)),)
     monkeypatch.setitem(suites.SUITES, "batches", batches)

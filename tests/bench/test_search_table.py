@@ -46,6 +46,10 @@ def test_checklist_19_a_sweep_of_thresholds(capsys, any_device, tmp_path):
     page = searches_page.section(searches_page.recorded(tmp_path))
     assert "| seconds at T | 0 | 4 | 8 | 16 | 32 | 64 | inf |" in page
     assert "paper's finding" not in page
+    record = json.loads((tmp_path / "sweep.json").read_text())
+    rows = record["graphs"]["made-up"]["methods"]
+    ran = [float(row["threshold"]) for row in rows.values()]
+    assert ran == [float(asked) for asked in rows]
     head, row = (line.split() for line in capsys.readouterr().out.splitlines())
     assert head == ["seconds", "0", "4", "8", "16", "32", "64", "inf"]
     assert all(float(cell) > 0 for cell in row[1:])

@@ -27,5 +27,9 @@ def test_sweep(tmp_path, capsys, device):
     assert [row["baseline"] for row in rows].count(True) == 1
     assert rows[0]["joules"] is None
     assert max(row["speed_up"] for row in rows[:2]) == 1
+    # A larger step, and more edges to a step, take fewer of them.
+    steps = [row["steps"] for row in rows]
+    assert steps[0] > steps[1]
+    assert steps[2] > steps[3]
     assert plot.read_bytes()[1:4] == b"PNG"
     assert device.name

@@ -15,7 +15,7 @@ ${group.kernel()} check_duplicates(
         const uint at = round * (uint)get_global_size(0) + (uint)get_global_id(0);
         const uint v = vertices[at];
         int alive = 1;
-        ${duplicates.drop("alive", "v")}
+        ${duplicates.at_lookup("alive", "v")}
         kept[at] = (uint)alive;
     }
 }

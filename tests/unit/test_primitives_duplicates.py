@@ -78,6 +78,19 @@ def test_one_slot_for_all_vertices_loses_none(intel: Device) -> None:
     assert kept(intel.emulating(32), vertices, **config).all()
 
 
+@pytest.mark.parametrize("places", [1, 2, 8])
+def test_a_history_has_so_many_places(pocl: Device, places: int) -> None:
+    """bfs-merrill 10: what passed goes until another vertex takes its place, by one work-item."""
+    vertices = np.array([1, 1, 2, 1, 3, 2, 9, 1, 4, 4, 9, 3], np.uint32)
+    config = {"duplicates": "keep", "visited": "plain", "history": places}
+    alive = kept(pocl, vertices.reshape(-1, 1), **config).ravel()
+    remembered: dict[int, int] = {}
+    for v, stays in zip(vertices.tolist(), alive.tolist(), strict=True):
+        assert stays == (remembered.get(v % places) != v)
+        remembered[v % places] = v
+    assert np.count_nonzero(~alive) == {1: 2, 2: 4, 8: 5}[places]
+
+
 def test_the_size_of_the_table() -> None:
     """bfs-4k F7: 32 KB beside two queues of 4 KB, 2 KB for each group of 128 where 2,048 fit."""
     kib48 = 48 << 10

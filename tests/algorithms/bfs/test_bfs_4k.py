@@ -178,6 +178,23 @@ def test_a_frontier_that_outgrows_the_one_group(intel):
     assert (log["frontier"][log["kernel"] == "virtual"] > 1024).all()
 
 
+@pytest.mark.parametrize("found", [104, 105])
+def test_one_group_writes_no_more_than_a_queue_holds(found, intel, caplog):
+    """bfs-4k F7: a level that it finds alone may fill the queue; with one more it is noticed."""
+    wide = np.arange(1, found + 1)
+    tails = np.r_[0, 2000, 2001, np.full(found, 2002), np.repeat(wide, 10)]
+    heads = np.r_[2000, 2001, 2002, wide, np.repeat(1000 + wide % 50, 10)]
+    graph = cg.from_edges(tails, heads, n=4000, directed=True)
+    narrow = {"visited": "plain", "direction": "push", "queue_percent": 1, "single_group": True}
+    config = bfs_config(queue="vertex", single_group_capacity=64, **narrow)
+    plan = cg.BFS(graph, config=config, device=intel)
+    held = plan._stages.table["queue_even"].count
+    assert held == 104 * {"vertex": 1, "row": 2, "full": 4}[plan.config.entry]
+    with caplog.at_level(logging.WARNING, logger="clgraph"):
+        check_search(graph, 0, plan.run(0))
+    assert ("overflowed the queues" in caplog.text) == (found > 104)
+
+
 @pytest.mark.parametrize("more", [{}, {"single_group": False, "min_virtual_warp": 2}])
 def test_the_log_of_levels(more, intel):
     """bfs-4k F4, F6, knobs: kernel and width of each level, recorded, are as the formulas say."""

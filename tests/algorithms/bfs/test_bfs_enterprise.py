@@ -287,6 +287,39 @@ def test_option_pushing_again(device):
     assert result.stats.tallies["switches"] >= result.stats.tallies["returns"]
 
 
+def ways_by_edges(graph, distances, *, alpha, pull_floor, beta):
+    """How each level is expanded that has another behind it, by the rule of the paper."""
+    ways, explored = ["push"], 0
+    for level in range(distances.max()):
+        found = distances == level
+        edges, explored = graph.degrees[found].sum(), explored + graph.degrees[found].sum()
+        if level == 0:
+            continue
+        if ways[-1] == "push":
+            many = edges > (graph.m - explored) // alpha + graph.n // pull_floor
+            ways.append("pull" if many else "push")
+        else:
+            few = beta and np.count_nonzero(found) < graph.n // beta
+            ways.append("push" if few else "pull")
+    return ways
+
+
+@ONE_RUNTIME
+@pytest.mark.parametrize(("alpha", "pull_floor"), [(1, 2**20), (14, 1), (14, 2**20)])
+def test_checklist_14_levels_turn_by_edges(alpha, pull_floor, device):
+    """Alpha and floor for a pull, beta for the way back, level by level from several sources."""
+    rules = [{"alpha": alpha, "pull_floor": pull_floor, "beta": beta} for beta in (0, 8, 30)]
+    found = set()
+    for rule in rules:
+        plan = plan_for(MIXED, device, switching="edges", **rule)
+        for source in MIXED_SOURCES[:4]:
+            result = plan.run(source)
+            ways = list(result.stats.per_level["direction"][: result.depth])
+            assert ways == ways_by_edges(MIXED, result.distances, **rule)
+            found.add(tuple(ways))
+    assert len(found) > 3
+
+
 @ONE_RUNTIME
 def test_checklist_14_and_18_edges_are_counted(device):
     """By direction; pulling stops at the first visited neighbour."""
@@ -306,6 +339,8 @@ def test_checklist_15_hub_floor():
     degrees = np.array([1] * 900 + [100] * 5 + [50] * 5)
     assert hub_floor(degrees, 1024) == 99
     assert hub_floor(degrees, 1) == 99
+    # Of 1,080 edges the largest and the second have more than a tenth, the largest has not.
+    assert hub_floor(np.array([1] * 900 + [60, 50, 40, 30]), 1024) == 49
     assert hub_floor(np.full(100, 4), 1024) == 4
     assert hub_floor(np.zeros(5, np.int64), 1024) == 0
     assert hub_floor(np.array([], np.int64), 1024) == 0

@@ -343,6 +343,7 @@ def test_checklist_18_tiles_by_position_or_taken(queue, distribution, intel):
         MIXED, MIXED_SOURCES[2], intel, queue=queue, distribution=distribution, groups=20
     )
     assert result.stats.config.distribution == distribution
+    assert result.stats.groups == 20
     text = rendered({"queue": queue, "distribution": distribution}, intel)
     body = text[text.index("void bfs(") :]
     assert ("tile_claimed = atomic_add(state + CLAIM" in body) == (distribution == "claimed")

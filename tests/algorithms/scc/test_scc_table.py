@@ -50,6 +50,8 @@ def test_table_and_map(way, tmp_path, capsys, any_device, monkeypatch):
     shown = capsys.readouterr().out
     assert ("fb 2" if "--map" in way else "multistep") in shown
     if "--map" in way:
+        ran = [(row["config"]["trim"], row["config"]["forward_backward"]) for row in rows]
+        assert ran == [(0, 0), (0, 2), ("full", 0), ("full", 2)]
         assert scc_page.recorded(tmp_path) == []
         return
     assert all(row["joules"] > 0 for row in rows)

@@ -6,7 +6,7 @@ from configs import sssp_config
 from paths import check_paths, expected_lengths, weighted
 
 import clgraph as cg
-from clgraph.algorithms.sssp import choose
+from clgraph.algorithms.sssp import buffers, choose
 from clgraph.algorithms.sssp.buffers import table_of
 from clgraph.algorithms.sssp.classes import CLASS_SHIFT, classed_targets, has_parallel_edges
 from clgraph.algorithms.sssp.config import EDGE_CLASSES
@@ -118,6 +118,21 @@ def test_graphs_of_more_vertices_than_numbers_have_room_for_are_refused(intel, m
         cg.SSSP(GRAPH, config="h-bf", device=intel)
     monkeypatch.setattr(choose, "CLASSED_VERTICES", GRAPH.n)
     check_paths(GRAPH, 0, cg.sssp(GRAPH, 0, config="h-bf", device=intel))
+
+
+def test_edges_are_marked_once_for_all_starts(intel, monkeypatch):
+    """sssp-hbf checklist 24: searches from one source or several reuse what a plan has marked."""
+    marked = []
+
+    def counted(*given):
+        marked.append(given)
+        return classed_targets(*given)
+
+    monkeypatch.setattr(buffers, "classed_targets", counted)
+    plan = cg.SSSP(GRAPH, config="h-bf", device=intel)
+    for sources in (0, [1, 3], 2):
+        check_paths(GRAPH, sources, plan.run(sources))
+    assert len(marked) == 1
 
 
 @pytest.mark.runtimes("pocl", "intel")

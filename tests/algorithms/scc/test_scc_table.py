@@ -27,7 +27,7 @@ def test_table_and_map(way, tmp_path, capsys, any_device, monkeypatch):
     """Scc checklist 16 and 17: presets with phases and joules, and the map of iterations."""
 
     class Meter:
-        source, note, update_s, poll_s = "rapl", "made up", 0.001, 0.005
+        source, note, update_s, poll_s = "rapl", "made up", 0.05, 0.005
         looks = 0
 
         def read(self):
@@ -41,7 +41,7 @@ def test_table_and_map(way, tmp_path, capsys, any_device, monkeypatch):
     monkeypatch.setattr("clgraph.energy.measuring.find_meter", lambda _: Meter())
     spec = f"{any_device.index[0]}:{any_device.index[1]}"
     path = tmp_path / "record.json"
-    given = ["--device", spec, "--repeats", "1", "--energy-seconds", "0.05"]
+    given = ["--device", spec, "--repeats", "1", "--energy-seconds", "0.5"]
     given += ["--json", str(path), *way]
     assert scc_table.main(given) == 0
     rows = json.loads(path.read_text())["rows"]

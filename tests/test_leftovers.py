@@ -22,6 +22,7 @@ from clgraph.device.programs import asked, kernel
 from clgraph.threads import Latch, Worker
 
 ended = Latch()
+ME, YOU = Worker("me", ended.wait), Worker("you", ended.wait)  # which nobody starts
 LEFT = {
     "variable": lambda: os.environ.update(CLGRAPH_MEMORY_LIMIT="1"),
     "folder": lambda: os.chdir("/"),
@@ -30,7 +31,7 @@ LEFT = {
     "profile": lambda: sys.setprofile(lambda *_: None),
     "logger": lambda: logging.getLogger("clgraph").setLevel(1),
     "errors": lambda: np.seterr(over="raise"),
-    "sharing": lambda: waiting.share_the_interpreter("me"),
+    "sharing": lambda: waiting.share_the_interpreter(ME),
     "launches": lambda: kernel.launch_by(lambda *_: None),
     "copies": lambda: copying.report_copies_to(lambda *_: None),
     "context": lambda: asked._asked.set(("a config",)),
@@ -47,11 +48,11 @@ def test_that_comes_after_it():
 def later(monkeypatch):
     monkeypatch.setenv("CLGRAPH_MEMORY_LIMIT", "2")
     yield
-    waiting.keep_the_interpreter("you")
+    waiting.keep_the_interpreter(YOU)
 
 def test_that_tidies_up(later, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    waiting.share_the_interpreter("you")
+    waiting.share_the_interpreter(YOU)
     Worker("ends later", lambda: ended.wait(0.2)).start()
 
 def test_whose_device_keeps_a_thread():

@@ -14,6 +14,7 @@ import ctypes
 import hashlib
 import logging
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -142,11 +143,21 @@ def announced() -> Iterator[None]:
         yield
         return
     log.debug("unregistered OpenCL drivers %s announced by %s", missing, folder)
-    os.environ["OCL_ICD_VENDORS"] = str(folder)
+    with _seen_by_libraries("OCL_ICD_VENDORS", str(folder)):
+        yield
+
+
+@contextlib.contextmanager
+def _seen_by_libraries(variable: str, value: str) -> Iterator[None]:
+    """Set a variable for libraries that are not Python, which is not set at present.
+
+    ``os.environ`` takes several steps for it and for taking it back, between which Ctrl-C may come.
+    """
     try:
+        os.putenv(variable, value)
         yield
     finally:
-        os.environ.pop("OCL_ICD_VENDORS", None)
+        os.unsetenv(variable)
 
 
 @contextlib.contextmanager
@@ -163,15 +174,12 @@ def one_thread_a_processor() -> Iterator[None]:
     if sys.platform != "linux" or set_by_user or os.sched_getaffinity(0) != set(range(processors)):
         yield
         return
-    os.environ["POCL_AFFINITY"] = "1"
-    try:
+    with _seen_by_libraries("POCL_AFFINITY", "1"):
         yield
         if "libpocl" in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace"):
             deadline = time.monotonic() + THREADS_START_S
             while _bound_threads() < processors and time.monotonic() < deadline:
                 time.sleep(1e-4)
-    finally:
-        os.environ.pop("POCL_AFFINITY", None)
 
 
 def _bound_threads() -> int:
@@ -194,29 +202,38 @@ def registration_folder(entries: list[Registration]) -> Path:
         parent = private_folder(cache_root() / "drivers")
         folder = parent / name
         if not folder.exists():
-            with contextlib.suppress(FileExistsError):
-                _fill(Path(tempfile.mkdtemp(prefix=".new-", dir=parent)), entries, folder)
+            _fill(folder, entries)
         if _holds(folder, entries):
             return folder
         log.warning("%s was tampered with and is not used", folder)
     except OSError as error:
         log.debug("no driver folder in the cache: %s", error)
-    temporary = Path(tempfile.mkdtemp(prefix="clgraph-icd-"))
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    return _fill(temporary, entries, temporary)
+    folder = _temporary_folder("clgraph-icd-") / name
+    _fill(folder, entries)
+    return folder
 
 
-def _fill(folder: Path, entries: list[Registration], final: Path) -> Path:
+def _fill(final: Path, entries: list[Registration]) -> None:
+    """Make a folder with all of its files, which are under another name until they are there."""
+    folder = final.with_name(f".new-{secrets.token_hex(8)}")
     try:
+        folder.mkdir(mode=0o700)
         for entry in entries:
             (folder / entry.name).write_text(entry.library + "\n", encoding="utf-8")
-        if folder != final:
-            folder.rename(final)
+        folder.rename(final)
     except OSError:
-        shutil.rmtree(folder, ignore_errors=True)
         if not final.exists():
             raise
-    return final
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # where Ctrl-C came, too
+
+
+def _temporary_folder(start: str) -> Path:
+    """Make a folder that goes with the process, wherever Ctrl-C comes."""
+    folder = Path(tempfile.gettempdir(), start + secrets.token_hex(8))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 def _holds(folder: Path, entries: list[Registration]) -> bool:
@@ -240,10 +257,9 @@ def give_pocl_a_cache() -> None:
     if not trouble:
         return
     try:
-        temporary = tempfile.mkdtemp(prefix="clgraph-pocl-")
+        temporary = _temporary_folder("clgraph-pocl-")
     except OSError as error:
         log.warning("PoCL's kernel cache %s: %s; no other is to be had: %s", folder, trouble, error)
         return
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    os.environ["POCL_CACHE_DIR"] = temporary
+    os.environ["POCL_CACHE_DIR"] = str(temporary)
     log.warning("PoCL's kernel cache %s: %s; it gets a temporary one", folder, trouble)

@@ -31,7 +31,8 @@ LOOKS = 1024  # at a word, between two flushes, each of which takes as long as s
 KEPT_WARM_S = 250e-6
 THREAD = "clgraph-wait"
 # One for each part of this process that has threads of Python at work beside the one that waits.
-_sharing: set[object] = set()
+# Nothing stays of what is gone, wherever Ctrl-C came: that is done by a callback that is no Python.
+_sharing: set[weakref.ref[object]] = set()
 
 
 def share_the_interpreter(own: object) -> None:
@@ -43,14 +44,14 @@ def share_the_interpreter(own: object) -> None:
     Parameters
     ----------
     own : object
-        Who asks for it; asking again changes nothing.
+        Who asks for it, for no longer than there is such; asking again changes nothing.
     """
-    _sharing.add(own)
+    _sharing.add(weakref.ref(own, _sharing.discard))
 
 
 def keep_the_interpreter(own: object) -> None:
     """Have waits poll again, unless somebody else has threads at work."""
-    _sharing.discard(own)
+    _sharing.discard(weakref.ref(own))
 
 
 def wait(

@@ -1,7 +1,6 @@
 """Turning whatever holds numbers in host memory into checked NumPy arrays."""
 
 import logging
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,12 +60,10 @@ def as_array(values: Any, name: str, error: type[ClgraphError] = InvalidGraphErr
     if _on_device(values):
         return _copied_from_device(values, name, error)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-                array: Array = np.from_dlpack(values)
-                return array
-            return np.asarray(values)
+        if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+            array: Array = np.from_dlpack(values)
+            return array
+        return np.asarray(values)
     except ClgraphError:
         raise
     except Exception as found:  # whatever a foreign object raises, the caller needs one sentence

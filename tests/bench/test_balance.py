@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 from bench.studies import balance
+from bench.studies.power import balance_energy
+from clgraph.energy import SteadyPower
+from clgraph.engine.strategies.balance import BALANCERS
+from clgraph.primitives import Expand, ExpandConfig
 
 
 def test_sizes_of_known_moments():
@@ -31,12 +35,22 @@ def records(monkeypatch, path, *words):
 @pytest.mark.usefixtures("intel")
 def test_times_by_technique_data_and_group_size(monkeypatch, tmp_path, capsys):
     """load-balancing experiments 1: a record for each, the best of them printed."""
+    measure = balance.measure
+
+    def told(sizes, config, device, **more):
+        """Measure, and say that it took a millisecond a work-item of a group."""
+        found = measure(sizes, config, device, **more)
+        return found | {"median_ms": float(config.group_size)}
+
+    monkeypatch.setattr(balance, "measure", told)
     words = ["--distributions", "road", "web", "--balancers", "item_thread", "cws"]
-    found = records(monkeypatch, tmp_path / "t.json", *words, "--group-sizes", "32", "64")
-    assert {row["config"]["group_size"] for row in found} == {32, 64}
-    assert len(found) == 2 * 2 * 2
+    found = records(monkeypatch, tmp_path / "t.json", *words, "--group-sizes", "64", "32", "48")
+    assert {row["config"]["group_size"] for row in found} == {64, 32, 48}
+    assert len(found) == 2 * 2 * 3
     assert all(row["units_per_s"] > 0 for row in found)
-    assert len(capsys.readouterr().out.splitlines()) == 4
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all(" 32.0000 ms " in line for line in lines)
 
 
 @pytest.mark.usefixtures("intel")
@@ -49,4 +63,54 @@ def test_sweeps_and_phases(monkeypatch, tmp_path):
     words = ["--distributions", "uniform", "--sweep", "iterations"]
     found = records(monkeypatch, tmp_path / "s.json", *words)
     assert [row["config"]["balance.iterations"] for row in found] == [1, 3]
-    assert all(0 <= row["partition_ms"] <= row["median_ms"] for row in found)
+    assert all(0 < row["partition_ms"] < row["median_ms"] for row in found)
+
+
+def test_wrong_owners_end_the_study(monkeypatch, intel):
+    """load-balancing experiments 1, energy study 1: equal results, or none."""
+    sizes = balance.sizes_of("web", 2000)
+    monkeypatch.setattr(Expand, "owners", lambda plan: np.zeros(plan.units, np.uint32))
+    for name in BALANCERS:
+        config = ExpandConfig(balance=name)
+        with pytest.raises(AssertionError, match="wrong owners"):
+            balance.measure(sizes, config, intel, repeats=1, check=True)
+
+
+@pytest.mark.usefixtures("intel")
+@pytest.mark.parametrize("metered", [True, False])
+def test_watts_and_joules_of_every_balancer(metered, monkeypatch, tmp_path, capsys):
+    """Energy study 1 and 2: all on all five lists; of each its best group size is metered.
+
+    Where nobody meters there are times.
+    """
+    measure, took, checked = balance.measure, {64: 3.0, 128: 2.0, 256: 4.0}, set()
+
+    def told(sizes, config, device, *, check, **more):
+        """Measure, and say how many milliseconds a group size takes."""
+        found = measure(sizes, config, device, check=check, **more)
+        checked.add((sizes.size, config.balance.name) if check else None)
+        return found | {"median_ms": took.get(config.group_size, 5.0)}
+
+    watts = {"mean_watts": 100.0, "peak_watts": 120.0} if metered else {}
+    power = SteadyPower(seconds=2.0, kernel_seconds=1.9, **watts)
+    monkeypatch.setattr(balance_energy, "measure", told)
+    monkeypatch.setattr(balance_energy, "TUNING", {})
+    monkeypatch.setattr(balance_energy, "GROUP_SIZES", tuple(took))
+    monkeypatch.setattr(balance_energy.energy, "steady_power", lambda *_, **__: power)
+    monkeypatch.setattr(balance_energy.energy, "idle_baseline", lambda _: None)
+    path = tmp_path / "record.json"
+    words = ["--device", "intel", "--units", "2000", "--seconds", "600", "--json", str(path)]
+    assert balance_energy.main(words) == 0
+    rows = json.loads(path.read_text("utf-8"))["rows"]
+    lists = ("road", "citations", "web", "circuit", "internet")
+    assert [(row["distribution"], row["balance"]) for row in rows] == [
+        (name, balancer) for name in lists for balancer in BALANCERS
+    ]
+    assert len(checked - {None}) == len(rows)  # the first result of each
+    for row in rows:
+        assert (row["config"]["group_size"], row["median_ms"]) == (128, 2.0)
+        joules = pytest.approx(0.2) if metered else None
+        assert (row["mean_watts"], row["joules"]) == (100.0 if metered else None, joules)
+        assert row["peak_watts"] == (120.0 if metered else None)
+        assert row["joules_seconds"] == (pytest.approx(4e-4) if metered else None)
+    assert ("not measured" in capsys.readouterr().out) != metered

@@ -21,6 +21,42 @@ def test_study_of_what_follows(tmp_path, capsys):
     assert "joules per million updates" in capsys.readouterr().out
 
 
+def study_of_rates(monkeypatch, pocl, out):
+    """Run that of rates on one small graph, each batch a few times."""
+    for name in ("REPEATS", "SMALL_REPEATS", "SMALL_WARM"):
+        monkeypatch.setattr(dynamic, name, 1)
+    every = dynamic.batches
+    monkeypatch.setattr(dynamic, "batches", lambda scale: dict([*every(scale).items()][:1]))
+    words = ["--device", "{}:{}".format(*pocl.index), "--scale", "7", "--most", "2"]
+    return dynamic.main([*words, "--elements", "0", "--output", str(out)])
+
+
+def test_study_of_rates(pocl, monkeypatch, tmp_path, capsys):
+    """DH-32: every way to bring a batch in, beside the bytes of rows and what making them takes."""
+    out = tmp_path / "record.json"
+    assert study_of_rates(monkeypatch, pocl, out) == 0
+    record = json.loads(out.read_text())
+    assert (record["wrong"], list(record["graphs"])) == ([], ["kron uniform"])
+    figures = record["graphs"]["kron uniform"]
+    for way in ("host", "rows", "auto"):
+        times = figures[f"2 {way}"]
+        assert 0 < times["edges"] <= 100
+        assert min(times[f"{what}_ms"] for what in ("insert", "delete")) > 0
+    assert set(figures["2 stages"]) == {"insert", "delete"}
+    assert figures["over_csr"] > 1
+    assert min(record["building"][name] for name in ("edges", "device_ms", "wall_ms")) > 0
+    assert "out M/s" in capsys.readouterr().out
+
+
+def test_wrong_contents_have_no_rates(pocl, monkeypatch, tmp_path, capsys):
+    """DH-32: contents are compared with those of NumPy's sets before anything is timed."""
+    monkeypatch.setattr(dynamic.clgraph.DynamicGraph, "delete_edges", lambda *_, **__: None)
+    out = tmp_path / "record.json"
+    assert study_of_rates(monkeypatch, pocl, out) == 1
+    assert "WRONG contents after kron uniform: rows by the device" in capsys.readouterr().out
+    assert not out.exists()
+
+
 def test_study_of_primitives(tmp_path, capsys):
     out = tmp_path / "record.json"
     given = ["--device", "pocl", "--elements", "4096", "--output", str(out)]

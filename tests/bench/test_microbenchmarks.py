@@ -6,8 +6,11 @@ import math
 
 import pytest
 
+from bench.report.docs import RESULTS
 from clgraph.cli.tools.bench import load_runner
 from clgraph.profile import microbenchmarks
+
+RECORDS = "h200-20261122-microbenchmarks*.json"
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +75,70 @@ def test_the_second_occasion_begins_with_one_of_every_family(study):
     assert set(again) == set(entries)
     families = {entry.family for entry in entries}
     assert {entry.family for entry in again[: len(families)]} == families
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """The last results of each entry on an H200 by name and occasion, and how far those differ."""
+    records = [json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob(RECORDS))]
+    results, repeated = {}, {}
+    for told in sorted(records, key=lambda record: record["when"]):
+        assert microbenchmarks.validated(told) is told
+        for row, result in zip(told["results"], microbenchmarks.results_of(told), strict=True):
+            results[row["name"], row["occasion"]] = result  # none is invalid
+        repeated |= told["repeatability"]
+    return results, repeated
+
+
+def test_recorded_throughputs_come_near_the_specification(recorded):
+    """Checklist: at most 1.05 of it, simple instructions at least 75 %, special ones 90 %."""
+    results, _ = recorded
+    reached = {
+        name: result.throughput / result.throughput_spec
+        for (name, _), result in results.items()
+        if result.throughput_spec and result.throughput
+    }
+    assert len(reached) > 25
+    assert max(reached.values()) <= 1.05
+    simple = [share for name, share in reached.items() if "_simple." in name]
+    special = [share for name, share in reached.items() if "special." in name or "popc." in name]
+    assert len(simple) >= 9
+    assert len(special) >= 6
+    assert min(simple) >= 0.75
+    assert min(special) >= 0.9
+
+
+def test_recorded_windows_are_whole_and_agree_with_the_counter(recorded):
+    """Checklist: twenty updates, counter and power within 5 %, E = P t, nJ alike on two occasions.
+
+    An empty launch is the host's more than the card's.
+    """
+    results, repeated = recorded
+    metered = [result for result in results.values() if result.mean_watts is not None]
+    assert len(metered) > 60
+    for result in metered:
+        assert result.window["samples"] >= 19
+        assert result.window["integrated_watts"] == pytest.approx(result.mean_watts, rel=0.05)
+        assert result.energy_j == pytest.approx(result.mean_watts * result.time_s, rel=0.01)
+        nanojoules = result.nj_per_operation * result.operations
+        assert nanojoules == pytest.approx(result.energy_j * 1e9)
+        assert None not in (result.idle_watts, result.window["temperature_c"])
+        assert result.window["duty"] > (0.95 if result.name != "launch.empty" else 0)
+    assert len(repeated) > 40
+    assert max(far for name, far in repeated.items() if name != "launch.empty") < 0.05
+
+
+def test_recorded_sweeps_follow_what_they_vary(recorded):
+    """Checklist: units that took part; conflicts cost time in proportion; lanes that part do.
+
+    Of 32 ways one after the other the sheet expects 16 to 34 times the time. The card took 34.2.
+    """
+    results, _ = recorded
+    first = {name: result for (name, occasion), result in results.items() if occasion == 0}
+    units = [result for name, result in first.items() if name.startswith("sm_occupancy=")]
+    assert len(units) == 9
+    assert all(result.compute_units == result.value for result in units)
+    parted = first["divergence=32"].rate / first["divergence=1"].rate
+    assert 16 <= parted < 34.3
+    alone, all_meet = first["bank_conflict=1"].rate, first["bank_conflict=32"].rate
+    assert 16 <= alone / all_meet <= 34

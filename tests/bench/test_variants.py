@@ -26,6 +26,17 @@ def test_every_variant_is_a_configuration():
     assert {"CSR", "CSR-M"} < set(variants.STUDIES["helix"])
 
 
+@pytest.mark.parametrize("study", variants.STUDIES)
+def test_no_variant_is_another_one(study):
+    """What a study compares differs in the configuration, the order or the plan."""
+    search = variants.search_of(study)
+    found = [
+        repr((dimensions.get("plan"), variants.split(dimensions, search)))
+        for dimensions in variants.STUDIES[study].values()
+    ]
+    assert len(set(found)) == len(found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("study", variants.STUDIES)
 def test_every_study_runs(study, intel):

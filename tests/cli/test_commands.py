@@ -246,6 +246,7 @@ def test_bfs(run, small, any_device):
     assert [level["frontier"] for level in record["levels"]] == [1, 2, 1, 1]
     assert record["kernel_ms"] > 0
     assert record["total_ms"] > 0
+    assert record["mteps"] == pytest.approx(4e-3 / record["kernel_ms"])  # bfs-helix 24: E/t
     assert "energy" not in record
 
 

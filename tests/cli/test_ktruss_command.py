@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import clgraph as cg
+from clgraph import energy
+from clgraph.cli import reporting
 from clgraph.cli.main import main
 
 pytestmark = pytest.mark.runtimes("pocl")
@@ -57,10 +59,12 @@ def test_one_truss_and_the_greatest(friends, capsys, tmp_path):
     assert greatest["probes"] == [[5, True]]  # the bound that so few triangles leave
 
 
-def test_energy_is_told(friends, capsys):
-    """KT-20: joules of a run, or why there are none."""
-    record = run(capsys, friends[1], "--energy")
-    assert "energy" in record
+def test_energy_is_told(friends, capsys, monkeypatch):
+    """KT-20: joules of runs of the plan, as other commands have them; None without a meter."""
+    monkeypatch.setattr(energy, "find_meter", lambda _: energy.NoMeter("nobody put one in."))
+    assert run(capsys, friends[1], "--energy")["energy"]["joules_per_run"] is None
+    monkeypatch.setattr(reporting, "energy_of", lambda of, _: {"joules_per_run": of().max_k / 4})
+    assert run(capsys, friends[1], "--energy")["energy"] == {"joules_per_run": 5 / 4}
 
 
 def test_it_reads_well(friends, capsys):

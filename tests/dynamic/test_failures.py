@@ -6,6 +6,9 @@ from interruption import interrupt, places, some
 
 import clgraph as cg
 from clgraph.device import Memory
+from clgraph.dynamic.contents import WIDE_FROM
+from clgraph.dynamic.storage import store
+from clgraph.dynamic.updating import NOWHERE
 from clgraph.errors import DeviceMemoryError
 
 RNG = np.random.default_rng(7)
@@ -154,3 +157,28 @@ def ctrl_c(any_device, name, how, count):
         assert now in (before, after)
         update(graph, how)
         assert contents(graph) == after
+
+
+@pytest.mark.parametrize("regime", ["rows", "rewrite"])
+@pytest.mark.parametrize("allocator", ["device", "host"])
+def test_places_beyond_their_type_are_refused(any_device, regime, allocator, monkeypatch):
+    """DH-18's 64 bits: where places have 32, a graph that outgrows these says so and is whole."""
+    graph = cg.DynamicGraph(n=50, weights="f4", device=any_device, block_edges=16,
+                            allocator=allocator)  # fmt: skip
+    every = np.arange(50)
+    graph.insert_edges(every, every, every, regime=regime)
+    before = graph.version, contents(graph)
+    monkeypatch.setattr(store, "MOST_NARROW", graph.rows.entries)
+    src, dst = np.repeat(every, 20), np.tile(np.arange(20), 50)
+    with pytest.raises(cg.InvalidGraphError, match="beyond what 32 bits"):
+        graph.insert_edges(src, dst, src, regime=regime)
+    assert (graph.version, contents(graph)) == before
+    monkeypatch.undo()
+    assert graph.insert_edges(src, dst, src, regime=regime).present == 20
+
+
+def test_places_of_32_bits_tell_all_entries_apart():
+    """One number is no place; a graph that begins with them has room for twice its edges."""
+    assert max(map(int, NOWHERE.values())) == 2**64 - 1
+    assert store.MOST_NARROW <= NOWHERE[4] == 2**32 - 1
+    assert 2 * WIDE_FROM <= store.MOST_NARROW

@@ -7,6 +7,7 @@ import clgraph as cg
 from clgraph import dynamic
 from clgraph.device.hardware.measured import Constant
 from clgraph.dynamic.maintained import searches
+from clgraph.engine.sweeps import LazyKernels
 from clgraph.errors import InvalidArgumentError, VerificationError
 
 
@@ -78,6 +79,55 @@ def test_tc14_and_tc15_whole_triangles_by_edges_of_the_batch(any_device, edges):
         check(one)
 
 
+def followed(sums, changed=list, launch=LazyKernels.launch):
+    """Note which form of a batch' triangles the device sums up, and the sums; or change these."""
+
+    def launched(self, log, name, items, *args, **params):
+        launch(self, log, name, items, *args, **params)
+        if name == "follow_triangles":
+            log.wait()
+            apart, tally = args[6:8]
+            tally.write(np.array(changed(tally.read()), np.uint64))
+            sums.append((int(apart), tally.read().tolist()[:3]))
+
+    return launched
+
+
+def test_tc17_two_forms_of_one_number(any_device, monkeypatch):
+    """Cases of the graph without the batch; of the graph with it sums S1, S2 and S3.
+
+    There is a triangle each with one, two and three edges of the batch: 6 S1 - 3 S2 + 2 S3 is 18.
+    """
+    ends = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3], [6, 7], [7, 8], [8, 6]]).T
+    there = [1, 2, 5]  # none of the last triangle's, one of the second's, two of the first's
+    new = np.setdiff1d(np.arange(9), there)
+    graph = dynamic.DynamicGraph(n=9, directed=False, device=any_device)
+    graph.insert_edges(*ends[:, there])
+    cases = dynamic.TriangleCounter(graph, per_vertex=False)
+    sums = dynamic.TriangleCounter(graph, per_vertex=False, method="inclusion-exclusion")
+    assert cases.count == sums.count == 0
+    seen = []
+    with monkeypatch.context() as patch:
+        patch.setattr(LazyKernels, "launch", followed(seen))
+        graph.insert_edges(*ends[:, new])
+    assert cases.count == sums.count == 3
+    assert sorted(seen) == [(0, [1 + 2 + 3, 2 + 6, 3]), (1, [1, 1, 1])]
+
+
+def test_tc17_sums_that_are_no_number_of_triangles_are_refused(pocl, monkeypatch):
+    graph = dynamic.DynamicGraph(cg.generate.complete(5), device=pocl)
+    counter = dynamic.TriangleCounter(graph, per_vertex=False, method="inclusion-exclusion")
+    assert counter.count == 10
+
+    def one_more(tally):
+        return [tally[0], tally[1] + np.uint64(1), *tally[2:]]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LazyKernels, "launch", followed([], one_more))
+        with pytest.raises(VerificationError, match="/ 6 triangles"):
+            graph.delete_edges([0, 1, 2], [1, 2, 0])
+
+
 def test_tc18_repeated_present_and_absent_edges_and_loops(any_device):
     graph = start(any_device)
     counter = dynamic.TriangleCounter(graph, verify=True)
@@ -127,6 +177,22 @@ def test_tc22_work_is_bounded_by_the_batch(any_device):
         look_ups.append(counter.look_ups)
         check(counter)
     assert look_ups[1] < 10 * look_ups[0]
+
+
+def test_tc22_the_shorter_row_is_looked_through(any_device):
+    """An edge of a hub costs what its other end has, however long the hub's row is."""
+    hub, leaf = 0, 2000
+    graph = dynamic.DynamicGraph(n=2001, directed=False, device=any_device)
+    spokes = np.arange(1, 2000)
+    graph.insert_edges(0 * spokes, spokes)
+    graph.insert_edges([leaf] * 3, [5, 6, 7])
+    counter = dynamic.TriangleCounter(graph)
+    assert counter.count == 0
+    for change in (graph.insert_edges, graph.delete_edges, graph.insert_edges):
+        change([hub], [leaf])
+        check(counter)
+        assert counter.look_ups == 3
+    assert counter.count == 3
 
 
 def test_tc13_a_recount_is_that_of_compressed_rows(any_device):
@@ -204,6 +270,21 @@ def test_a_wrong_count_is_found(any_device):
     graph.keep_state(counter, type(held)(held.total + 1, held.vertices, held.n))
     with pytest.raises(VerificationError, match="triangles were kept count of"):
         _ = counter.count
+
+
+def test_wrong_distances_and_components_are_found(any_device):
+    graph = dynamic.DynamicGraph(cg.generate.path(9), device=any_device)
+    search = dynamic.BFS(graph, 0, verify=True)
+    assert search.distances[8] == 8
+    hops = search.state.hops
+    hops.write(hops.read() + np.uint32(np.arange(hops.count) == 4))
+    with pytest.raises(VerificationError, match="vertex 4 was kept at 5 hops, but is at 4"):
+        _ = search.distances
+    parts = dynamic.ConnectedComponents(graph, verify=True)
+    assert parts.count == 1
+    graph.keep_state(parts, np.int32(np.arange(9) > 4))
+    with pytest.raises(VerificationError, match="components that were kept are not those"):
+        _ = parts.labels
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,37 @@ def test_dh20_no_row_comes_to_a_block_that_one_leaves(any_device, allocator, joi
         assert not left & come
 
 
+@pytest.mark.parametrize("allocator", ["device", "host"])
+def test_dh09_sizes_with_free_blocks_get_no_block_array(any_device, allocator):
+    """Where a batch lacks blocks of one size, and has those of another."""
+    graph = cg.DynamicGraph(n=400, device=any_device, block_edges=16, allocator=allocator)
+    one = np.arange(100)
+    graph.insert_edges(one, one, regime="rows")
+    graph.delete_edges(one, one, regime="rows")
+    before = graph.rows.blocks.free_blocks()
+    one, many = np.arange(before[0].sum() * 3 // 4), np.repeat(np.arange(300, 400), 8)
+    src, dst = np.concatenate([one, many]), np.concatenate([one, np.tile(np.arange(8), 100)])
+    assert one.max() < 300
+    graph.insert_edges(src, dst, regime="rows")
+    after = graph.rows.blocks.free_blocks()
+    assert len(after[3]) >= 50 > len(before.get(3, []))
+    assert len(after[0]) == len(before[0]) >= 7
+
+
+@pytest.mark.parametrize("allocator", ["device", "host"])
+def test_dh28_rows_that_no_batch_touches_stay_where_they_are(any_device, allocator):
+    """However often the pool is replaced by a larger one."""
+    held = cg.generate.random(300, 8, seed=4)
+    start = cg.Graph(held.indptr, held.indices, directed=True)
+    graph = cg.DynamicGraph(start, device=any_device, block_edges=16, allocator=allocator)
+    places, entries = graph.rows.pointer.read(graph.n), set()
+    for most in (10, 100, 1000, 10_000):
+        graph.insert_edges(np.zeros(most, int), np.arange(most), regime="rows")
+        entries.add(graph.rows.pools[0].count)
+        np.testing.assert_array_equal(graph.rows.pointer.read(300)[1:], places[1:])
+    assert len(entries) > 1
+
+
 def test_dh26_a_thousand_rounds_by_a_dictionary(pocl):
     graph = cg.DynamicGraph(n=60, weights="f4", device=pocl, block_edges=64)
     reference, sizes = Reference(60, True), set()

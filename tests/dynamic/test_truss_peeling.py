@@ -6,6 +6,7 @@ from peeling import hub_and_cliques, random_graph, truss_numbers_of, truss_round
 
 import clgraph as cg
 from clgraph import dynamic
+from clgraph.dynamic import contents
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 
@@ -166,6 +167,13 @@ def test_supports_of_rows_that_are_written_elsewhere(any_device):
         graph.compact()
         assert (graph.rows.pointer.read(graph.n) != places).any()  # or this tests nothing
         np.testing.assert_array_equal(supports.supports, recounted(graph))
+
+
+def test_supports_are_of_places_of_32_bits(pocl, monkeypatch):
+    monkeypatch.setattr(contents, "WIDE_FROM", 0)
+    graph = dynamic.DynamicGraph(cg.generate.complete(4), device=pocl)
+    with pytest.raises(InvalidArgumentError, match="32-bit places"):
+        _ = dynamic.EdgeSupports(graph).supports
 
 
 def test_what_is_refused_and_found_wrong(pocl):

@@ -8,6 +8,7 @@ from dynamic.dynamic_reference import Reference, batch, check
 
 import clgraph as cg
 from clgraph.device import Memory
+from clgraph.engine.sweeps import LazyKernels
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 
 KINDS = list(itertools.product((True, False), (True, False), ("rows", "rewrite")))
@@ -98,7 +99,16 @@ def test_dh17_duplicates_are_dropped_or_kept(any_device):
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_dh18_hubs(any_device, ordered):
+def test_dh18_hubs(any_device, ordered, monkeypatch):
+    """What is in no order is looked through by a work-item an entry, whosever row it is in."""
+    launch, looked = LazyKernels.launch, []
+
+    def noted(self, log, name, items, *args, **params):
+        if name == "rows_find":
+            looked.append(items)
+        launch(self, log, name, items, *args, **params)
+
+    monkeypatch.setattr(LazyKernels, "launch", noted)
     n = 120_000
     hub = cg.generate.star(n)
     graph = cg.DynamicGraph(hub, sorted=ordered, device=any_device)
@@ -108,6 +118,7 @@ def test_dh18_hubs(any_device, ordered):
     wanted = len(np.unique(ends)) - len(np.unique(ends[ends > 0]))
     assert fresh.new == wanted  # a loop at most
     assert fresh.present == len(np.unique(ends[ends > 0]))
+    assert looked == ([] if ordered else [hub.degrees[np.union1d(0, ends)].sum()])
     gone = graph.delete_edges(ends, np.zeros(2000, int), regime="rows")
     assert gone.gone == len(np.unique(ends))
     left = np.setdiff1d(np.arange(1, n), ends)

@@ -20,6 +20,7 @@ from scipy.sparse import csgraph, csr_array
 
 import clgraph as cg
 from clgraph.compat import curnet
+from clgraph.interop.tables import frames
 
 mpl.use("agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -155,6 +156,32 @@ def test_10_predecessors_are_the_same_everywhere(device):
     assert graph.sssp(["g1", "g2"], device=device).predecessors.equals(expected)
 
 
+@pytest.mark.parametrize("low", [0, 1])
+def test_10_the_predecessor_is_the_least_of_the_nearest_on_shortest_paths(low, any_device):
+    """By every edge, whether some weigh nothing or all something: the fewest edges come first."""
+    drawn = random_table(n=40, m=400, seed=6, low=low)
+    drawn["w"] = drawn["w"].to_numpy() % 3 + low
+    graph = cg.from_pandas(drawn, "from", "to", "w")
+    edges = list(zip(*graph.listed_edges(), strict=True))
+    found = graph.sssp(["g1", "g2"], device=any_device)
+    several = farther = 0
+    for source in ("g1", "g2"):
+        lengths = found.distances.loc[source].to_numpy()
+        tight = [(u, v) for u, v, w in edges if lengths[u] + w == lengths[v] < np.inf]
+        hops, level = {}, {graph.vertices.get_loc(source)}
+        while level:
+            hops |= dict.fromkeys(level, 1 + max(hops.values(), default=-1))
+            level = {v for u, v in tight if u in level} - hops.keys()
+        for v, chosen in enumerate(found.predecessors.loc[source]):
+            every = [u for u, w in tight if w == v]
+            nearest = [u for u in every if hops[u] < hops[v]]
+            assert chosen == min(nearest, default=-1)
+            several += len(nearest) > 1
+            farther += chosen > min(every, default=-1) >= 0
+    assert several > 5
+    assert farther > 0
+
+
 def test_8_negative_edges_and_cycles(any_device):
     edges = pd.DataFrame({"a": ["s", "s", "m"], "b": ["m", "t", "t"], "w": [4, 3, -2]})
     graph = cg.from_pandas(edges, "a", "b", "w")
@@ -172,6 +199,15 @@ def test_11_distances_alone_are_the_same(graph, any_device):
     np.testing.assert_array_equal(array, alone)
     whole = cg.from_edges([0, 1], [1, 2], np.array([3, 4], np.int32), n=4)
     assert whole.sssp_distances(0, device=any_device).iloc[0].tolist() == [0, 3, 7, np.inf]
+
+
+def test_11_distances_alone_look_for_no_paths(graph, any_device, monkeypatch):
+    """Which is what they take less time by."""
+    monkeypatch.setattr(frames, "_least_before", None)
+    assert graph.sssp_distances(NAMES, device=any_device).shape == (5, 5)
+    assert sum(map(len, graph.sssp_distance_blocks(NAMES, block=2, device=any_device))) == 5
+    with pytest.raises(TypeError):
+        graph.sssp(NAMES, device=any_device)
 
 
 def test_12_paths_need_weights(table):
@@ -202,6 +238,9 @@ def test_15_many_sources_are_one_run(sources, any_device, monkeypatch):
     for search in (graph.bfs, graph.sssp_distances):
         search(names, batch="per_group", device=any_device)
     assert asked == [sources, sources]
+    for search in (graph.bfs, graph.sssp_distances):
+        search(names, batch="per_source", device=any_device)
+    assert asked == [sources, sources]  # a run each, of other plans
 
 
 def test_16_blocks_are_parts_of_the_whole(any_device):

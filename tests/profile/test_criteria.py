@@ -142,6 +142,7 @@ def test_data_transfer_without_copies_or_memory():
 def test_throughput_occupancy(form, value):
     assert criteria.throughput_occupancy(0.5, 0.4, form=form) == pytest.approx(value)
     assert criteria.throughput_occupancy(0.1, 0.97, form=form) == 1.0
+    assert criteria.throughput_occupancy(0.1, 0.94, form=form) < 1.0
 
 
 def test_every_criterion_has_a_hint():

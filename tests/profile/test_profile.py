@@ -246,6 +246,25 @@ def sums(device, stride):
     return lambda: wait(kernel.launch(items, 64, source, target, np.uint32(stride)))
 
 
+def test_copies_and_buffers_of_a_run_are_those_of_dt(pocl):
+    """What goes there and back, over that and the buffers that kernels were given."""
+    kernel = load(pocl, "patterns.cl", folders=(KERNELS,), type="uint").kernel("patterns_strided")
+    memory = Memory(pocl)
+    source, *targets = (memory.allocate(name, 256, np.uint32) for name in ("from", "to", "there"))
+    ones = np.ones(256, np.uint32)
+
+    def run():
+        source.write(ones)
+        for target in targets:
+            wait(kernel.launch(256, 64, source, target, np.uint32(1)))
+        return targets[0].read(100)
+
+    found = cg.profile(run, device=pocl, passes=("plain",), repeats=2).criteria["DT"]
+    held, moved = 4 * 3 * 256, 4 * (256 + 100)
+    assert found.inputs == {"allocated_bytes": held, "copied_bytes": moved, "beside_bytes": 0}
+    assert found.value == pytest.approx(1 - moved / (moved + held))
+
+
 def test_a_diff_goes_criterion_by_criterion(pocl):
     before = cg.profile(sums(pocl, 32), lanes=32, repeats=1)
     after = cg.profile(sums(pocl, 1), lanes=32, repeats=1)
@@ -269,6 +288,7 @@ def test_implementations_side_by_side(pocl):
     )
     assert {row["name"] for row in found} == {"strided", "straight"}
     assert [row["by_time"] for row in found] == [1, 2]
+    assert found[0]["time_s"] <= found[1]["time_s"]
     best = min(found, key=lambda row: row["by_quality"])
     assert best["name"] == "straight"
     assert best["Gran_L1"] == 1.0
@@ -316,6 +336,16 @@ def test_a_report_as_table_json_and_page(pocl, tmp_path):
             assert criterion.hint.split(":")[0] in line
         else:
             assert criterion.reason in line
+    potentials = 0
+    for row in report.rows():
+        lost = None if row["value"] is None else row["weight"] * (1 - row["value"])
+        gain, words = row["potential_speedup"], map(str.split, shown.splitlines())
+        (cells,) = (line for line in words if line[:1] == [row["name"]])
+        assert row["gap"] == lost
+        assert cells[3] == ("-" if lost is None else f"{lost:.1f}")
+        assert cells[4] == ("-" if gain is None else f"{gain:.2f}")
+        potentials += gain is not None and gain > 1
+    assert potentials
     told = json.loads(report.to_json())
     assert told["schema"] == "clgraph-profile/1"
     assert told["criteria"]["Gran_L1"]["value"] == 1 / 32

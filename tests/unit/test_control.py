@@ -11,7 +11,7 @@ from paths import expected_lengths, unreached, weighted
 from tuning import TunedSearch, controller_of
 
 import clgraph as cg
-from clgraph.engine.control import STARTUP, AdaptiveModel, Controller, Counts
+from clgraph.engine.control import DEGREE_FLOOR, STARTUP, AdaptiveModel, Controller, Counts
 
 
 def printed_update(state, x, y):
@@ -114,12 +114,21 @@ def test_start_up_density(near, far, bound, expected):
     assert control.density.value == expected
 
 
+def test_start_up_density_at_a_threshold_of_nothing():
+    """sssp-self-tuning checklist 11: S_i = 0 is taken for one unit of distance."""
+    control = Controller(100.0, 5.0, 40.0, 4.0)
+    control.delta = 0.0
+    control.turn(Counts(10, 50, 60, 50, 9, 0, 0.0, 41.0, math.inf, 200.0))
+    assert control.density.value == 50 / 4
+
+
 def test_guards():
     """sssp-self-tuning checklist 12: d stays positive, a density that would not is kept."""
     control = Controller(100.0, 5.0, 40.0, 1.0)
     for _ in range(50):
         control.turn(Counts(10**6, 0, 0, 1, 5, 0, 1.0, 41.0, math.inf, 1e6))
     assert control.degree.value >= 1e-3
+    assert Controller(100.0, 0.0, 40.0, 1.0).degree.value == DEGREE_FLOOR  # no edges at all
     control = Controller(100.0, 5.0, 40.0, 1.0)
     control.steps = STARTUP
     control.density.value = 2.0

@@ -48,11 +48,11 @@ def test_a_wait_can_be_left(any_device, monkeypatch):
 
 
 def test_the_interpreter_is_left_to_others(any_device):
-    box, own = Posted(any_device, 3), object()
+    box = Posted(any_device, 3)
     box.words[2] = 5
-    share_the_interpreter(own)
+    share_the_interpreter(box)
     try:
         assert not box.came(5)
     finally:
-        keep_the_interpreter(own)
+        keep_the_interpreter(box)
     assert box.came(5)

@@ -1,13 +1,18 @@
 """Which devices are found, and which one a name means."""
 
+import ctypes
 import logging
 import os
+import shutil
 import stat
 import sys
+import tempfile
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from interruption import interrupt, places
 from runtimes import INTEL, OCLGRIND, POCL, clean_environment, driver_library, run_python
 
 from clgraph.device import choosing, devices, discovery, discovery_report, drivers
@@ -392,6 +397,36 @@ def test_registration_folder_that_others_can_write_to_is_not_used(cache):
     assert not drivers.registration_folder(ENTRIES).is_relative_to(cache)
 
 
+# A file that was just being opened is closed by its destructor, which says so.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("opcodes", [False, True])
+@pytest.mark.parametrize("trusted", [True, False])
+def test_no_folder_stays_where_making_one_is_interrupted(trusted, opcodes, tmp_path, monkeypatch):
+    """What is not in the cache goes with the process."""
+    temporary, home, at_exit = tmp_path / "temporary", tmp_path / "home", set()
+    monkeypatch.setattr(drivers.atexit, "register", lambda _, path, **__: at_exit.add(path))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(home / "cache"))
+
+    def fresh():
+        for folder in (temporary, home):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        if not trusted:
+            (home / "cache").write_text("is no folder")
+
+    make = partial(drivers.registration_folder, ENTRIES)
+    fresh()
+    for place in places(make, opcodes=opcodes):
+        if "in drivers.py" not in str(place):
+            continue  # what it calls fails as a whole
+        fresh()
+        interrupt(make, place, opcodes=opcodes)
+        assert not list(home.rglob(".new*")), place
+        assert set(temporary.iterdir()) <= at_exit, place
+        assert drivers.icd_files(make()) == ENTRIES, place
+
+
 def test_unregistered_drivers(monkeypatch, tmp_path):
     monkeypatch.setattr(drivers, "SYSTEM_VENDORS", tmp_path)
     monkeypatch.delenv("OPENCL_VENDOR_PATH", raising=False)
@@ -423,10 +458,42 @@ def test_system_drivers_stay_visible(monkeypatch, tmp_path, cache):
     monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     monkeypatch.delenv("OPENCL_VENDOR_PATH", raising=False)
     with drivers.announced():
-        seen = drivers.icd_files(Path(os.environ["OCL_ICD_VENDORS"]))
+        seen = drivers.icd_files(Path(seen_by_libraries("OCL_ICD_VENDORS")))
     assert seen == [Registration("amd.icd", "libamdocl64.so"), ENTRIES[1]]
     assert "OCL_ICD_VENDORS" not in os.environ
     assert Path(cache, "drivers").is_dir()
+
+
+def seen_by_libraries(variable):
+    """Give what the process's variable is to libraries; None where it is not set."""
+    ask = ctypes.CDLL(None).getenv
+    ask.restype, ask.argtypes = ctypes.c_char_p, [ctypes.c_char_p]
+    found = ask(variable.encode())
+    return None if found is None else found.decode()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # as above
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("variable", ["OCL_ICD_VENDORS", "POCL_AFFINITY"])
+def test_no_variable_stays_where_finding_drivers_is_interrupted(variable, monkeypatch):
+    """Children would inherit it; PoCL ends a process that is bound so and may not use all."""
+    monkeypatch.setattr(drivers, "unregistered", lambda: ENTRIES)
+    monkeypatch.setattr(drivers.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(drivers.os, "sched_getaffinity", lambda _: {0})
+    for name in ("OCL_ICD_VENDORS", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT"):
+        monkeypatch.delenv(name, raising=False)
+    seen = []
+
+    def find():
+        with drivers.announced(), drivers.one_thread_a_processor():
+            seen.append(seen_by_libraries(variable))
+
+    find()
+    assert seen[0] is not None
+    for place in places(find, opcodes=True):
+        interrupt(find, place, opcodes=True)
+        assert seen_by_libraries(variable) is None, place
+        assert variable not in os.environ, place
 
 
 def test_report_names_loader_drivers_and_cache():

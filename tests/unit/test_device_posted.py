@@ -152,14 +152,14 @@ def test_a_wait_can_be_left(held, any_device, monkeypatch):
 
 
 def test_the_interpreter_is_left_to_others(held, any_device):
-    seen, own = PostedMirror(any_device, held, 0, 3), object()
+    seen = PostedMirror(any_device, held, 0, 3)
     held.write(np.full(1, 9, np.uint32))
-    share_the_interpreter(own)
+    share_the_interpreter(seen)
     try:
         assert not wait_for_word(np.full(2, 5, np.uint32).data, 1, 5, Queue())
         seen.refresh()
     finally:
-        keep_the_interpreter(own)
+        keep_the_interpreter(seen)
     assert seen.words.tolist() == [9, 1, 2]
     for value in (10, 11):
         held.write(np.full(1, value, np.uint32))

@@ -1,9 +1,9 @@
 """Large arrays go to a device through pinned memory, piece by piece."""
 
 import gc
-import itertools
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pyopencl as cl
@@ -104,6 +104,21 @@ def test_a_write_that_is_interrupted_anywhere(pocl, opcodes):
     assert happens(lambda: staging.THREAD not in at_work())
 
 
+@pytest.mark.parametrize("opcodes", [False, True])
+def test_what_is_left_unfinished_and_interrupted_then_is_forgotten(pocl, opcodes):
+    """Waits do not leave the interpreter to threads for good: it is asked for by who is gone."""
+    held = Memory(pocl).allocate("held", SLOT, np.uint8)
+
+    def leave():
+        with Staging(pocl, SLOT, threads=1).pieces(pocl.queue) as pieces:
+            pieces.send(lambda part: part.fill(1), SLOT, held.buffer, 0)
+
+    for place in places(leave, opcodes=opcodes):
+        interrupt(leave, place, opcodes=opcodes)
+        assert not waiting._sharing, place
+    assert happens(lambda: staging.THREAD not in at_work())
+
+
 def test_threads_are_kept_and_end_with_what_started_them(pocl, source):
     held = Memory(pocl).allocate("held", COUNT, np.int32)
     gc.collect()
@@ -117,21 +132,28 @@ def test_threads_are_kept_and_end_with_what_started_them(pocl, source):
     assert happens(lambda: staging.THREAD not in at_work())
 
 
-def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl):
+def test_what_fails_in_a_thread_is_raised_and_the_rest_dropped(pocl, monkeypatch):
     held = Memory(pocl).allocate("held", COUNT, np.int32)
     through = Staging(pocl, SLOT, 2)
-    begun, numbers = [], itertools.count(1)
+    begun, dropped, drop = [], threading.Event(), staging.Job.drop
 
-    def fill(part):
-        begun.append(len(part))
-        number = next(numbers)  # one of each, whatever the other thread does meanwhile
-        time.sleep(0.01)
-        if number == 2:
+    def noted(job):
+        outcome = drop(job)  # first the last one, which nobody begins meanwhile
+        dropped.set()
+        return outcome
+
+    def fill(_, number):
+        begun.append(number)
+        if number == 1:
             raise OSError("unreadable")
+        assert not number or dropped.wait(60)  # however long the caller takes to be given a core
+
+    monkeypatch.setattr(staging.Job, "drop", noted)
 
     def send_all():
         with through.pieces(pocl.queue) as pieces:
-            sent = [pieces.send(fill, SLOT, held.buffer, SLOT * i) for i in range(90)]
+            fills = [partial(fill, number=i) for i in range(90)]
+            sent = [pieces.send(each, SLOT, held.buffer, 0) for each in fills]
             pieces.finish(*sent)
 
     with pytest.raises(OSError, match="unreadable"):

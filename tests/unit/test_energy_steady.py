@@ -103,6 +103,11 @@ def test_windows_begin_at_different_phases(clock):
         ({"mhz": (1980, 1700, 1980)}, 1.0, "the clock went from 1700 to 1980 MHz"),
         *(({"slowed": reason}, 1.0, "held down") for reason in (0x4, 0x8, 0x20, 0x40, 0x80)),
         ({}, 0.5, "computed only"),
+        # Just beyond what is allowed.
+        ({"off": 1.06}, 1.0, "readings of power"),
+        ({"off": 0.94}, 1.0, "readings of power"),
+        ({"mhz": (1980, 1939, 1980)}, 1.0, "the clock went from 1939 to 1980 MHz"),
+        ({}, 0.94, "computed only"),
     ],
 )
 def test_doubtful_windows_are_flagged(clock, card, computes, said):
@@ -111,6 +116,18 @@ def test_doubtful_windows_are_flagged(clock, card, computes, said):
         load(clock, computes=computes), meter=Card(clock, 200.0, **card), timebase=clock
     )
     assert any(said in flag for flag in power.flags)
+
+
+@pytest.mark.parametrize(
+    ("card", "computes"),
+    [({"off": 1.04}, 1.0), ({"off": 0.96}, 1.0), ({"mhz": (1980, 1945, 1980)}, 1.0), ({}, 0.97)],
+)
+def test_windows_within_what_is_allowed_are_not_flagged(clock, card, computes):
+    """Checklist: 5 % between counter and power, 2 % of clocks, 5 % of the window at rest."""
+    power = steady_power(
+        load(clock, computes=computes), meter=Card(clock, 200.0, **card), timebase=clock
+    )
+    assert power.flags == ()
 
 
 @pytest.mark.parametrize("slowed", [0x0, 0x1, 0x2])

@@ -1,6 +1,8 @@
 """Graphs are checked before anything else: each flaw gives one clear sentence."""
 
 import array
+import threading
+import warnings
 from collections.abc import Callable
 
 import networkx as nx
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import clgraph as cg
 import clgraph.graph as cgg
 from clgraph.errors import ClgraphError, InvalidArgumentError, InvalidGraphError
 from clgraph.graph import Graph
@@ -192,6 +195,31 @@ def test_all_kinds_of_arrays_are_read(convert: Callable[[list[int]], object]) ->
         assert values.dtype in (np.int32, np.int64)
         assert values.dtype.isnative
         assert values.flags.c_contiguous
+
+
+def test_threads_that_read_arrays_at_once_leave_warnings_as_they_were() -> None:
+    """The filters of warnings are the process's: who puts them back last may put back others'."""
+    filters = warnings.filters
+    reading = threading.Event()
+
+    class First:
+        def __array__(self, *_: object, **__: object) -> np.ndarray:
+            other.start()
+            assert reading.wait(60)
+            return np.arange(3)
+
+    class Second:
+        def __array__(self, *_: object, **__: object) -> np.ndarray:
+            reading.set()
+            ended.wait(60)  # until the first has been read
+            return np.arange(3)
+
+    ended = threading.Event()
+    other = threading.Thread(target=cg.from_edges, args=([0, 1, 2], Second()))
+    cg.from_edges([0, 1, 2], First())
+    ended.set()
+    other.join()
+    assert warnings.filters is filters
 
 
 @pytest.mark.parametrize(

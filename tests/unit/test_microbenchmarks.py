@@ -1,5 +1,6 @@
 """The catalogue of microbenchmarks, what each touches, and that they run on every device."""
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -12,7 +13,7 @@ from unit import microbench_offline as offline
 
 from clgraph.cli.main import main
 from clgraph.energy import SteadyPower
-from clgraph.errors import InvalidArgumentError
+from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.profile import microbenchmarks
 from clgraph.profile.microbenchmarks import (
     CATALOGUE,
@@ -23,9 +24,10 @@ from clgraph.profile.microbenchmarks import (
     choose,
     measure_entry,
     measuring,
+    work,
 )
 from clgraph.profile.microbenchmarks.catalogue import specification
-from clgraph.profile.microbenchmarks.memories import conflicts, lines_touched
+from clgraph.profile.microbenchmarks.memories import Copy, conflicts, lines_touched
 from clgraph.profile.microbenchmarks.page import page
 from clgraph.profile.microbenchmarks.purity import purity
 
@@ -96,6 +98,44 @@ def test_operations_per_cycle_are_those_of_the_whole_launch(
     fewer = dataclasses.replace(metered, operations=1.1 * stated / reached * operations)
     (reason,) = microbenchmarks.measuring.judged(fewer, offline_device()).invalid
     assert "some were removed" in reason
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"ptx_purity": 0.9899}, "only 98.99% of the instructions are the target's"),
+        ({"ptx_purity": 0.99}, None),
+        ({"ptx_purity": 0.5, "value": 4.0}, None),  # of a sweep, whose other instructions are meant
+        ({"wanted_run": 4096, "longest_run": 4095}, "4095 instructions in a row, not 4096"),
+        ({"wanted_run": 4096, "longest_run": None}, "None instructions in a row, not 4096"),
+        ({"wanted_run": 4096, "longest_run": 4096}, None),
+    ],
+)
+def test_results_of_other_instructions_are_invalid(told, why):
+    """Checklist: purity below its target, or targets that are not in sequence: not valid."""
+    plain = Result("x", "operation", None, 1e9, 0.0, {}, 132, 0.02, 0.0, 5, 75)
+    judged = microbenchmarks.measuring.judged(dataclasses.replace(plain, **told), offline_device())
+    assert judged.invalid == (() if why is None else (why,))
+
+
+@pytest.mark.parametrize(
+    ("told", "doubtful", "valid"),
+    [
+        ({"doubling": 1.021}, True, True),
+        ({"doubling": 0.979}, True, True),
+        ({"doubling": 1.019}, False, True),
+        ({"spread": 0.051}, True, True),
+        ({"spread": 0.049}, False, True),
+        ({"operations": 1.049 * 64e6}, False, True),
+        ({"operations": 1.051 * 64e6}, False, False),
+    ],
+)
+def test_results_at_the_limits_of_what_is_allowed(told, doubtful, valid):
+    """Checklist: twice the rounds within 2 %, at most 1.05 of the specification."""
+    plain = Result("x", "operation", None, 1e6, 0.0, {}, 1, 0.02, 0.0, 5, 75)
+    plain = dataclasses.replace(plain, cycles=1e6, throughput_spec=64.0)
+    judged = microbenchmarks.measuring.judged(dataclasses.replace(plain, **told), offline_device())
+    assert (bool(judged.flags), not judged.invalid) == (doubtful, valid)
 
 
 def offline_device():
@@ -183,16 +223,80 @@ def test_an_unknown_name_is_refused():
         choose(["warp_drive"])
 
 
+def places(source):
+    """Which words the lanes of the first SIMD group begin with, as their kernel says."""
+    (text,) = re.findall(r"uint \*const base = (?:banked|words)(.*?);", source, re.DOTALL)
+    text = re.sub(r"(\d+)u\b", r"\1", text).replace("(size_t)get_group_id(0)", "0")
+    names = {"lane": np.arange(32), "item": np.arange(32)}
+    return eval("0" + " ".join(text.replace("/", "//").split()), names)  # noqa: S307 (the text of our own kernel)
+
+
 @pytest.mark.parametrize("ways", range(1, 33))
-def test_banks_conflict_exactly_as_asked(ways):
-    """Checklist: exactly n-way conflicts for every n in 1..32, by a host-side model."""
-    assert conflicts(ways) == ways
+def test_banks_conflict_exactly_as_asked(ways, monkeypatch):
+    """Checklist: exactly n-way conflicts for every n in 1..32, of the kernel and of its model."""
+    (entry,) = choose([f"bank_conflict={ways}"])
+    words = places(offline.rendered(entry, monkeypatch).source)
+    assert len(set(words)) == 32
+    assert np.bincount(words % 32).max() == conflicts(ways) == ways
 
 
+@pytest.mark.parametrize("family", ["coalescence", "coalescence_store"])
 @pytest.mark.parametrize("together", [1, 2, 4, 8, 16, 32])
-def test_a_request_touches_as_many_lines_as_asked(together):
-    """Checklist: coalescence touches 32/TH_GROUP lines per request, by a host-side model."""
-    assert lines_touched(together) == 32 // together
+def test_a_request_touches_as_many_lines_as_asked(together, family, monkeypatch):
+    """Checklist: 32/TH_GROUP lines per request, of the kernel and of its model."""
+    (entry,) = choose([f"{family}={together}"])
+    words = places(offline.rendered(entry, monkeypatch).source)
+    assert len(set(words)) == 32
+    assert len(set(words * 4 // 128)) == lines_touched(together) == 32 // together
+
+
+def test_sweeps_vary_what_they_are_about(monkeypatch):
+    """Checklist: chains, barriers, paths of lanes and straight lines, as many as are asked for."""
+
+    def of(family):
+        for entry in choose([family], offline.HOPPER):
+            source = offline.rendered(entry, monkeypatch).source
+            yield int(entry.value), source, source.partition("for (uint round")[2]
+
+    for chains, _, loop in of("ilp"):
+        registers = re.findall(r"fma\.rn\.f32 (%\d+)", loop)
+        assert len(set(registers[:chains])) == len(set(registers)) == chains
+    for barriers, _, loop in of("device_sync"):
+        assert loop.count("barrier(CLK_LOCAL_MEM_FENCE)") == barriers
+    for steps, _, loop in of("unroll"):
+        assert loop.count("add.u32") == steps
+    lane = np.arange(32)
+    for lanes, source, _ in of("divergence"):
+        paths = re.findall(r"get_local_id\(0\) % 32u \* (\d+)u / 32u == (\d+)u", source)
+        assert len(set(paths)) == len(paths) == 32 // lanes
+        assert {np.sum(lane * int(of) // 32 == int(path)) for of, path in paths} == {lanes}
+    for size, source, _ in of("access_size"):
+        kinds = dict(
+            zip(("uchar", "ushort", "uint", "uint2", "uint4"), (1, 2, 4, 8, 16), strict=True)
+        )
+        (kind,) = set(re.findall(r"volatile (?:const )?__global (\w+) \*", source))
+        assert kinds[kind] == size
+    for _, source, _ in of("sm_occupancy"):
+        assert "if (unit_id() >= units) return;" in source
+
+
+@pytest.mark.parametrize(
+    ("ran", "why"),
+    [
+        ([1, 7, 9], None),
+        ([1, 7], "2 compute units"),
+        ([1, 2, 3, 4], "4 compute units"),
+        ([], "0 compute units"),
+    ],
+)
+def test_units_that_take_part_are_counted(ran, why, pocl, monkeypatch):
+    """Checklist: as many different units computed as were asked for, or there is no result."""
+    (entry,) = choose(["int32_simple.add_int"])
+    prepared = dataclasses.replace(entry.work, units=3).prepare(pocl, small(pocl))
+    spans = [[10, 20, unit] for unit in [*ran, *ran, 0, 0]]  # units from 1 on; 0: it left at once
+    monkeypatch.setattr(type(prepared.spans), "read", lambda _: np.array(spans, np.uint64).ravel())
+    with pytest.raises(VerificationError, match=why) if why else contextlib.nullcontext():
+        prepared.check(1)
 
 
 def test_a_sweep_of_memory_covers_eight_caches(monkeypatch):
@@ -234,6 +338,67 @@ def test_copies_are_verified(intel):
         with pytest.raises(Exception, match="changed the data"):
             prepared.check(1)
     assert len(moved) == 1
+
+
+def test_what_does_not_verify_has_no_result(intel, monkeypatch):
+    """Checklist: a copy that changed the data, units that did not take part: skipped, with why."""
+    prepare = Copy.prepare
+
+    def spoilt(self, device, scale):
+        made = prepare(self, device, scale)
+        made.plan.kept[0].write(np.zeros(4, np.uint32) + 7)
+        return made
+
+    monkeypatch.setattr(Copy, "prepare", spoilt)
+    names = ["access_size=16", "launch.empty"]
+    record = microbenchmarks.run(names, device=intel, scale=small(intel), protocol=QUICK)
+    assert [result["name"] for result in record["results"]] == ["launch.empty"]
+    (skipped,) = record["skipped"]
+    assert (skipped["name"], "changed the data" in skipped["reason"]) == ("access_size=16", True)
+
+
+def test_the_window_of_a_result_is_its_own_launches(intel, monkeypatch):
+    """Checklist: baseline, warm-up, length, clock and temperature, with each result."""
+    asked, spent = {}, []
+
+    def steady(launch, **how):
+        asked.update(how)
+        spent.extend(launch()() for _ in range(2))
+        return SteadyPower(
+            mean_watts=200.0, peak_watts=230.0, idle_watts_before=85.0, idle_watts_after=80.0,
+            seconds=2.0, kernel_seconds=1.9, source="nvml-counter", sm_clock_mhz=(1900, 1950, 1980),
+            temperature_c=(40, 44), power_limit_w=700.0, flags=("warm",),
+        )  # fmt: skip
+
+    monkeypatch.setattr(measuring, "steady_power", steady)
+    protocol = dataclasses.replace(QUICK, window_s=2.5, warm_up_s=0.7, idle_s=0.3)
+    (entry,) = choose(["int32_simple.add_int"])
+    result = measure_entry(entry, intel, scale=small(intel), protocol=protocol, idle_watts=99.0)
+    seconds = ("min_seconds", "warm_up_seconds", "idle_seconds")
+    assert [asked[name] for name in seconds] == [2.5, 0.7, 0.3]
+    assert asked["device"] == intel
+    assert min(spent) > 0
+    assert (result.mean_watts, result.peak_watts, result.idle_watts) == (200.0, 230.0, 80.0)
+    assert result.clock_hz == 1950e6
+    assert "warm" in result.flags
+    window = result.record()["window"]
+    told = ("seconds", "temperature_c", "power_limit_w", "sm_clock_mhz", "duty")
+    assert [window[name] for name in told] == [2.0, (40, 44), 700.0, (1900, 1950, 1980), 0.95]
+
+
+def test_as_many_work_items_as_are_asked_for(pocl, monkeypatch):
+    """Checklist: threads as a parameter, of each unit; else all that are resident."""
+    units, scale = pocl.traits.compute_units, small(pocl)
+    monkeypatch.setattr(work, "resident_groups", lambda *_: 8 * units)
+    (entry,) = choose(["ilp=4"])
+
+    def items(threads):
+        asked = dataclasses.replace(entry.work, threads_per_unit=threads)
+        return asked.prepare(pocl, scale).plan.items
+
+    group = scale.group_size
+    found = [items(threads) for threads in (None, 2 * group, group, 1, 99 * group)]
+    assert found == [many * units * group for many in (8, 2, 1, 1, 8)]
 
 
 def test_chains_of_addresses_go_through_every_line():

@@ -142,6 +142,13 @@ def test_sums_of_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch, balance
         assert plan.config.wide_offsets or sizes.size < 2
 
 
+def test_how_many_units_take_64_bits(intel: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """load-balancing common 4: where items and units, and one more chunk, might pass 32."""
+    monkeypatch.setattr(Expand, "_allocate", lambda *_: None)
+    for sizes, wide in (([2**31 - 2], False), ([2**31 - 1], True), ([2**31 - 2, 0], True)):
+        assert Expand(sizes, device=intel).config.wide_offsets == wide
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_moments(name: str, intel: Device) -> None:
     """load-balancing common 5: mean and deviation to 1e-9."""
@@ -175,6 +182,17 @@ def test_interpolation_finds_what_bisection_finds(intel: Device, name: str) -> N
     assert searches == stats.chunks + 1
     most = searches * (HybridSearch().estimates + steps(sizes.size))
     assert stats.counts.get("PARTITION_PROBES", 0) <= most
+
+
+@pytest.mark.parametrize("name", ["regular", "ones"])
+def test_interpolation_goes_where_equal_sizes_say(intel: Device, name: str) -> None:
+    """load-balancing searches 2: one look where the item is, one behind it, however many there are.
+
+    Bisection, which finds the same, takes a look for each binary digit of their number.
+    """
+    small = {"balance": "two_phase", "group_size": intel.traits.lanes, "unit_batch": 1}
+    _, stats = checked(SIZES[name], intel, search="interpolation", **small)
+    assert stats.counts["PARTITION_PROBES"] <= 2 * stats.counts["PARTITION_SEARCHES"]
 
 
 @pytest.mark.parametrize("name", [name for name in SIZES if SIZES[name].sum()])
@@ -264,8 +282,20 @@ def test_large_items_go_to_tiles(intel: Device) -> None:
         assert stats.tiles == sum(-(-size // tile) for size in large.tolist())
         assert stats.launches == 2
         assert plan.extra_bytes == 8 * stats.tiles
+        assert 0 < stats.tiles_ms < stats.kernel_ms
+        # A tile is a whole work-group's, whose work-items take its units in turn.
+        in_tiles, size = np.repeat(sizes > threshold, sizes), plan.config.group_size
+        np.testing.assert_array_equal(
+            plan.writers()[in_tiles] % size, plan.ranks()[in_tiles] % size
+        )
     _, stats = checked(sizes, intel, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
     assert stats.tiles == 0
+    # Without tiles all is as by virtual groups of the width that was chosen.
+    device, sizes = emulating(intel, 32), np.arange(5000) % 150
+    plan, _ = checked(sizes, device, balance="dyn_vwarp", dyn_threshold=2**31 - 1)
+    width = dynamic_width(plan.resident_items, sizes.size, plan.config.balance.width, 32)
+    plain, _ = checked(sizes, device, balance="vwarp", virtual_warp=width)
+    np.testing.assert_array_equal(plan.writers(), plain.writers())
 
 
 def test_the_three_phases_of_cws(intel: Device) -> None:
@@ -306,7 +336,12 @@ def test_every_way_to_gather(intel: Device, order: str) -> None:
     # Each long list is a work-group's once.
     assert found["work-group"]["GROUP_ROWS"] == several
     assert found["together"]["GROUP_ROWS"] == np.count_nonzero(sizes > group)
+    assert found["together"]["LANE_ROWS"] == np.count_nonzero((sizes > lanes) & (sizes <= group))
     assert found["scan"]["GROUP_ROWS"] == found["scan"]["LANE_ROWS"] == 0
+    # All work-items of a group, or all lanes, take the places of a long list in turn.
+    for name, wide in (("work-group", group), ("SIMD group", lanes)):
+        plan, _ = checked(np.full(5, 3 * wide), intel, **ways[name])
+        np.testing.assert_array_equal(plan.writers() % wide, np.arange(15 * wide) % wide)
     # Consecutive work-items read consecutive places, in the last, partial round too.
     few = np.full(group, 3)
     plan, _ = checked(few, intel, **ways["scan"])
@@ -317,6 +352,8 @@ def test_every_way_to_gather(intel: Device, order: str) -> None:
     source = rendered(intel, **cws)
     walk = source[source.index("lanemask_t wide = lane_ballot(left") :]
     assert "group_barrier" not in walk[: walk.index("my_rank")]
+    # Where any order will do, SIMD groups take their ranks from a word as they arrive.
+    assert ("atomic_add(&ranks_taken" in source) == (order == "unordered")
 
 
 def test_the_slots_of_a_block_search(intel: Device) -> None:
@@ -387,11 +424,14 @@ def test_any_number_of_iterations(intel: Device, iterations: int, batch: int) ->
         assert plan.extra_bytes == 4 * (stats.chunks + 1)  # load-balancing dynamic 8
         assert stats.counts["PARTITION_SEARCHES"] == stats.chunks + 1
         assert stats.counts["SEARCHES"] == -(-units // batch)
+        assert 0 < stats.partition_ms < stats.kernel_ms
 
 
 def test_slices_that_do_not_fit_are_read_from_global_memory(intel: Device) -> None:
     """load-balancing dynamic 5 and 7: items smaller than the iterations, and 10,000 empty ones."""
     config = {"balance": "multi_phase", "group_size": 64, "unit_batch": 4, "iterations": 3}
+    # And those that fit, out of local memory, which no result shows.
+    assert "#define BOUND(i) (fits ? chunk_slice[i] : indptr[" in rendered(intel, **config)
     _, stats = checked(SIZES["ones"], intel, **config)
     assert stats.counts["MISFITS"] == 1  # 768 of 900 items in the first chunk, 132 in the second
     _, stats = checked(SIZES["many empties"], intel, **config)

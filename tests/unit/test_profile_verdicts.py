@@ -61,6 +61,18 @@ def test_a_limit_that_is_exceeded_leaves_nothing_useful():
         judge(Candidate("x", "c", 1.0, 2.0), {"c": curve}, limits={"noise": 1.0})
 
 
+@pytest.mark.parametrize(
+    ("after", "judgement"),
+    [(0.94, "useful"), (0.96, "useless"), (1.04, "useless"), (1.06, "harmful")],
+)
+def test_a_twentieth_is_what_counts(after, judgement):
+    curve = Curve((1.0, 2.0), (1.0, after), (100.0, 100.0), (100.0, 100.0 * after))
+    verdict = judge(Candidate("x", "c", 1.0, 2.0), {"c": curve})
+    assert verdict.judgements["time"] == judgement
+    assert verdict.judgements["peak_power"] == judgement
+    assert verdict.judgements["mean_power"] == "useless"
+
+
 def test_what_changes_little_is_useless():
     verdict = judge(Candidate("x", "c", 1.0, 20.0), {"c": FLAT})
     assert set(verdict.judgements.values()) == {"useless"}
@@ -104,3 +116,37 @@ def test_a_device_with_times_alone_gets_verdicts_of_time_alone(intel):
     assert replaced.mean_power is None
     with pytest.raises(InvalidArgumentError, match="no curve 'coalescence'"):
         judge(Candidate("coalesce", "coalescence", 1, 32), curves)
+
+
+def metered(name, value=None, *, time_s, operations, watts):
+    """A result of a device with a meter, as a record has it."""
+    mean, peak = watts
+    counted = {"operations": operations, "bytes_moved": 0.0, "counts": {}, "compute_units": 1}
+    timed = {"time_s": time_s, "spread": 0.0, "repeats": 1, "rounds": 1}
+    told = {"name": name, "unit": "", "value": value, "mean_watts": mean, "peak_watts": peak}
+    return told | counted | timed
+
+
+def test_curves_are_of_one_operation_with_watts_of_their_own():
+    """Checklist: ratios of time, P_avg, P_max and E for each candidate, and for another opcode."""
+    none = (None, None)
+    record = {
+        "results": [
+            metered("coalescence=32", 32.0, time_s=2.0, operations=4.0, watts=(150.0, 180.0)),
+            metered("coalescence=4", 4.0, time_s=1.0, operations=0.5, watts=(120.0, 130.0)),
+            metered("ilp=1", 1.0, time_s=1.0, operations=1.0, watts=(90.0, 95.0)),
+            metered("ilp=2", 2.0, time_s=1.0, operations=2.0, watts=none),
+            metered("unroll=1", 1.0, time_s=1.0, operations=1.0, watts=none),
+            metered("rem", time_s=6.0, operations=2.0, watts=(100.0, 110.0)),
+            metered("shift", time_s=1.0, operations=4.0, watts=(80.0, 99.0)),
+        ]
+    }
+    curves = curves_of(record)
+    assert set(curves) == {"coalescence", "ilp"}  # one point is no curve
+    assert curves["coalescence"] == Curve((4.0, 32.0), (2.0, 0.5), (120.0, 150.0), (130.0, 180.0))
+    assert curves["ilp"] == Curve((1.0, 2.0), (1.0, 0.5))
+    assert substitution(record, "rem", "shift", 2.0) == Curve(
+        (0.0, 1.0), (3.0, 0.5), (100.0, 80.0), (110.0, 99.0)
+    )
+    with pytest.raises(InvalidArgumentError, match="no valid result of times"):
+        substitution(record, "rem", "times")

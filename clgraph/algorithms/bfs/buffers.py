@@ -147,7 +147,9 @@ def _declare_graph(
     table.number("ulong", "m", graph.m)
     if isinstance(graph, BlockRows):
         table.number("ulong", "entries", graph.entries, "of indices, used or not")
-    table.number("uint", "max_degree", graph.max_degree)
+    # Classes by degree are of in-edges, too, and the longest row is shared out by its length.
+    classed = (graph, back) if isinstance(config.frontier, StatusArray) else (graph,)
+    table.number("uint", "max_degree", max(rows.max_degree for rows in classed))
     table.number("uint", "mean_degree", max(round(graph.mean_degree), 1))
 
 

@@ -263,7 +263,10 @@ def _least_before(
     edge_sources: NDArray[Any],
     source: int,
 ) -> NDArray[np.int32]:
-    """Least predecessor of each vertex one edge nearer to the source, along shortest paths."""
+    """Least predecessor of each vertex one edge nearer to the source, along shortest paths.
+
+    One that is no nearer might lead round a circle of edges that weigh nothing.
+    """
     weights = graph.weights
     if weights is None:
         raise NegativeCycleError("a graph without weights has no lengths")
@@ -275,7 +278,7 @@ def _least_before(
     tight &= graph.indices != source
     arcs = np.flatnonzero(tight)[::-1]  # so that the least of several comes last
     ends, starts = graph.indices[arcs], edge_sources[arcs]
-    if (row[starts] == row[ends]).any():  # then the nearest come first, or paths might go round
+    if np.bincount(ends).max(initial=0) > 1:  # else there is nothing to choose
         hops_to = _hops_along(graph.n, starts, ends, source)
         one_on = hops_to[ends] == hops_to[starts] + 1
         starts, ends = starts[one_on], ends[one_on]
@@ -285,16 +288,17 @@ def _least_before(
 
 
 def _hops_along(n: int, starts: Any, ends: Any, source: int) -> NDArray[np.int64]:
+    """Count edges from the source along arcs; n + 1 where there is no way."""
+    arcs = module("scipy.sparse").csr_array((np.ones(starts.size), (starts, ends)), shape=(n, n))
+    order, before = module("scipy.sparse.csgraph").breadth_first_order(arcs, source)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(order.size)
+    parents = place[before[order[1:]]]  # they ascend, so that a level ends where its parents do
     hops_to = np.full(n, n + 1, np.int64)
-    hops_to[source] = 0
-    level, fresh = 0, np.zeros(n, bool)
-    fresh[source] = True
-    while fresh.any():
-        level += 1
-        met = ends[fresh[starts]]
-        fresh = np.zeros(n, bool)
-        fresh[met[hops_to[met] > n]] = True
-        hops_to[fresh] = level
+    level, begin, end = 0, 0, 1
+    while begin < end:
+        hops_to[order[begin:end]] = level
+        level, begin, end = level + 1, end, 1 + int(np.searchsorted(parents, end))
     return hops_to
 
 

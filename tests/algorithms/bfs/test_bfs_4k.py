@@ -272,6 +272,16 @@ def test_the_rules_of_the_knobs(name, mean, deviation, largest, expected):
     assert (knobs.k3, knobs.k6, knobs.k7) == (16, 128, 10)
 
 
+def test_where_the_rules_of_the_knobs_turn():
+    """bfs-4k knobs: K2 by the largest degree, K4 by mean and deviation, K5 by the mean."""
+    assert [usual_knobs(5, 5, largest).k2 for largest in (2048, 2049)] == [0, 0.0015]
+    assert [usual_knobs(5, deviation, 99).k4 for deviation in (31, 32)] == [1, 2]
+    assert [usual_knobs(mean, 32, 99).k4 for mean in (11, 12)] == [2, 0]
+    assert [usual_knobs(mean, 5, 99).k4 for mean in (31, 32)] == [1, 0]
+    assert [usual_knobs(mean, 5, 99).k5 for mean in (31, 32)] == [1, 0]
+    assert [usual_knobs(wide, 5, 99).k1 for wide in (3, 8, 15, 16, 99)] == [4, 8, 8, 16, 32]
+
+
 def test_knobs_are_settable(intel):
     chosen = {"k1": 8, "k2": 0.5, "k3": 4, "k4": 2, "k5": 0, "k6": 64, "k7": 3}
     knobs = knobs_of(MIXED, chosen)

@@ -46,9 +46,13 @@ def test_registers_take_the_fewest_atomics(intel):
 
 
 def test_candidates_take_one_atomic_a_tile(intel):
-    """bfs-merrill 4: each reservation of a level's candidates is for a whole tile."""
-    counted = counters(MIXED, MIXED_SOURCES[0], intel, queue="edge", single_group=None)
-    assert 0 < counted["RESERVATIONS"] < MIXED.m / 4
+    """bfs-merrill 4: each reservation is for the edges of all that a SIMD group has claimed."""
+    config = {**PUSH, "queue": "edge", "single_group": None}
+    plan = cg.BFS(MIXED, config=bfs_config(**config), device=intel)
+    result = plan.run(MIXED_SOURCES[0])
+    taken = [1, *result._found.levels[: result.depth + 1, 1]]  # candidates of each level
+    tiles = sum(-(-int(count) // intel.traits.lanes) for count in taken)
+    assert 0 < result.stats.counters["RESERVATIONS"] <= tiles < result.reached / 2
 
 
 def test_ballots_number_registers_where_lanes_hold_one(intel):

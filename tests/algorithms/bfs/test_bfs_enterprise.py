@@ -5,6 +5,7 @@ benchmark and generators (23 to 25).
 """
 
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -88,16 +89,19 @@ def test_checklist_2_and_3_cumulative_variants(flags, intel):
     assert "write" not in result.stats.stages
 
 
-def test_checklist_4_no_atomic_on_distances_or_queues(intel):
-    decided = resolve(bfs_config(queue="status"), intel.traits, m=100, predecessors=True)
+def kernel(device, **config):
+    """The kernel as it is rendered, from its arguments on."""
+    wanted = bfs_config(queue="status", **config)
+    decided = resolve(wanted, device.traits, m=100, predecessors=True)
     parameters = kernel_parameters(decided, stages_of(decided), predecessors=True)
-    parameters["arguments"] = table_of(MIXED, decided, intel, lambda: 1, predecessors=True).rows
-    text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
-    calls = [
-        line
-        for line in text[text.index("void bfs(") :].splitlines()
-        if "atomic_" in line or "atom_" in line
-    ]
+    parameters["arguments"] = table_of(MIXED, decided, device, lambda: 1, predecessors=True).rows
+    text = render("bfs/bfs.cl", {"traits": device.traits, "check": False, **parameters})
+    return text[text.index("void bfs(") :]
+
+
+def test_checklist_4_no_atomic_on_distances_or_queues(intel):
+    lines = kernel(intel).splitlines()
+    calls = [line for line in lines if "atomic_" in line or "atom_" in line]
     assert calls
     for line in calls:
         assert any(name in line for name in ("tallies", "TALLY_", "state", "group_sums")), line
@@ -118,6 +122,13 @@ def test_checklist_5_and_9_queue_is_the_frontier(generation, device):
             queues.setdefault(source, []).append(queue)
     for both in queues.values():
         np.testing.assert_array_equal(both[0], both[-1])
+    # Bins are copied; who looks at the vertices a second time needs none.
+    texts = {kind: kernel(device, generation=kind) for kind in ("bins", "recount")}
+    copies = "queue_to[places[c] + k] = bins["
+    assert {kind: copies in text for kind, text in texts.items()} == {
+        "bins": True,
+        "recount": False,
+    }
 
 
 def test_checklist_6_pushed_queues_are_interleaved(pocl):
@@ -166,6 +177,60 @@ def test_checklist_10_edges_of_the_classes(degree, expected, pocl):
     plan.run(0, max_depth=0)
     sizes = [queue.size for queue in last_queue(plan, 0)]
     assert sizes == [int(k == expected) for k in range(4)]
+
+
+# In-degrees of a class each, and how many in-neighbours lie before the one that is visited first.
+ROWS = {20: 5, 100: 37, 300: 170, 70_000: 40_000}
+LOW, HIGH = 69_999, 70_000  # never reached, by number before the one that is, and behind it
+
+
+def pulled_rows(rows):
+    """A source, its only neighbour, and behind that vertices of such in-degrees."""
+    first, source = LOW, LOW + 1 + HIGH
+    tails, heads = [source], [first]
+    for k, (degree, before) in enumerate(rows.items()):
+        row = [*range(before), first, *range(first + 1, first + degree - before)]
+        tails += row
+        heads += [source + 1 + k] * degree
+    return cg.from_edges(tails, heads, n=source + 1 + len(rows), directed=True), source
+
+
+def inspected(degree, before, width):
+    """Edges that so many work-items look at, as many at a time, until one is accepted."""
+    return min(degree, width * (before // width + 1))
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_checklist_3_and_11_each_class_has_its_own_work_items(flags, intel):
+    """One, a SIMD group or a work-group, by the edges that are pulled: they are whole rounds."""
+    graph, source = pulled_rows(ROWS)
+    lanes = intel.traits.lanes
+    group = 2 * lanes
+    result = searched(
+        graph, source, intel, group_size=group, groups=1, **FLAGS[flags], **ALWAYS_PULL
+    )
+    by_class = [1, lanes, group, group] if FLAGS[flags]["classes"] == 4 else [group] * 4
+    expected = [inspected(*row, width) for row, width in zip(ROWS.items(), by_class, strict=True)]
+    assert len(set(expected)) == 4
+    assert result.stats.tallies["pulled_edges"] == sum(expected)
+
+
+def test_checklist_11_pushing_has_the_same_work_items(intel):
+    """As text: what is pushed is counted alike, whoever walks a row."""
+    steps = re.findall(r"\+ part \* GROUP_SIZE \+ lid;|\+ lane_id\(\); e < past;", kernel(intel))
+    assert steps == ["+ part * GROUP_SIZE + lid;", "+ lane_id(); e < past;"]
+
+
+def test_checklist_12_the_largest_rows_are_every_groups(intel):
+    """Of two groups the one that cannot find it looks at a round of its part all the same."""
+    graph, source = pulled_rows({70_000: 0})
+    config = {"group_size": 2 * intel.traits.lanes, "synchronisation": "stepped"}
+    looked_at = [
+        searched(graph, source, intel, groups=groups, **config, **ALWAYS_PULL).stats.tallies
+        for groups in (1, 2)
+    ]
+    assert looked_at[0]["pulled_edges"] == config["group_size"]
+    assert looked_at[1]["pulled_edges"] >= 2 * config["group_size"]
 
 
 @ONE_RUNTIME
@@ -258,6 +323,18 @@ def test_checklist_16_and_17_hub_caches(size, device):
     assert cached.stats.tallies["hubs"] == np.count_nonzero(graph.degrees > 50)
     assert 0 <= cached.stats.hub_cache_hit_rate <= 1
     assert size == 1 or cached.stats.tallies["hits"] > 0
+
+
+@pytest.mark.parametrize(("size", "kept"), [(1, 1), (2, 2), (4, 4), (16, 4)])
+def test_checklist_17_a_cache_has_so_many_places(size, kept, pocl):
+    """Of four hubs with consecutive numbers as many are found in it as it has places for."""
+    leaves = 5 + np.arange(200)
+    tails, heads = np.r_[0, 0, 0, 0, 1 + np.arange(200) % 4], np.r_[1, 2, 3, 4, leaves]
+    graph = cg.from_edges(tails, heads, symmetrize=True)
+    result = searched(graph, 0, pocl, hub_cache=size, hub_floor=40, gamma=1)
+    assert result.stats.tallies["hubs"] == 4
+    assert result.stats.tallies["looks"] == 200
+    assert result.stats.tallies["hits"] == 50 * kept
 
 
 @ONE_RUNTIME

@@ -168,6 +168,9 @@ def test_checklist_11_bins(intel):
     for bin_, expected in enumerate(([64, 65, 127], [128, 129, 255], [256, 257])):
         found = rows[begins[bin_] :][: len(expected)]
         assert sorted(found[:, 1].tolist()) == expected
+    # Whoever finds such a vertex reserves its place, at the same time as others.
+    places = "bin_begins[bin] + atomic_inc(state + NEXT_BIN_0 + bin + slot * SLOT_STRIDE)"
+    assert places in plan._stages.program.source
     result = plan.run(0)
     check_search(graph, 0, result)
     # A SIMD group takes two edges of a vertex a lane, once: 2**k / lanes of them for each.
@@ -276,6 +279,32 @@ def test_checklist_16_duplicates_by_hashing(place, rounds, intel):
         check_search(graph, 0, cg.bfs(graph, 0, config=config, device=intel))
 
     search()
+
+
+@pytest.mark.parametrize("place", ["load", "lookup"])
+@pytest.mark.parametrize("scope", ["lanes", "group"])
+def test_checklist_16_where_and_among_whom_duplicates_are_sought(place, scope, intel):
+    """As text: before rows are read or behind it, in a table of a SIMD group or of all."""
+    config = bfs_config(
+        duplicates=f"{place}_{scope}",
+        hash_size=8,
+        hash_rounds=1,
+        visited="plain",
+        direction="push",
+        group_size=2 * intel.traits.lanes,
+        single_group=False,
+    )
+    text = cg.BFS(MIXED, config=config, device=intel)._stages.program.source
+    kernel = text[text.index("void bfs(") :]
+    before, after = kernel.split("indices[e", maxsplit=1)
+    drop = "duplicate_slot = duplicate_slots + place"
+    assert (drop in before, drop in after) == (place == "load", place == "lookup")
+    of_lanes = scope == "lanes"
+    assert f"duplicate_slots[{8 * (1 + of_lanes)}];" in kernel
+    assert kernel.count(drop) == kernel.count(f"{drop};") + of_lanes * kernel.count(
+        f"{drop} + LANE_GROUP * 8u;"
+    )
+    assert (f"{drop};" in kernel) == (not of_lanes)
 
 
 @ONE_RUNTIME

@@ -99,7 +99,7 @@ def test_checklist_4_candidates_lie_without_gaps(queue, device):
     text = rendered({"queue": queue, "balance": "warp_search"}, device)
     body = text[text.index("void bfs(") :]
     reservations = body.count("atom_add((volatile __global ulong *)(state + NEXT + slot")
-    assert reservations <= 4  # a tile of candidates, two of found vertices, arriving
+    assert 1 <= reservations <= 4  # a tile of candidates, two of found vertices, arriving
 
 
 @pytest.mark.runtimes("intel")
@@ -203,6 +203,13 @@ def test_checklist_11_each_filter_alone(culling, intel):
         assert searched(grid, 1830, intel, groups=1, **config).stats.redundancy.max() <= 1.5
 
 
+def test_checklist_11_redundancy_is_what_was_expanded_over_what_had_to_be(pocl):
+    """Level by level, out of what the kernel recorded: of three times as many edges it is 3."""
+    stats = searched(cg.generate.grid2d(8, 8), 0, pocl, queue="vertex", visited="plain").stats
+    stats._hops.levels[2, 1] *= 3
+    assert stats.redundancy.tolist() == [3.0 if level == 2 else 1.0 for level in range(15)]
+
+
 @pytest.mark.parametrize("spec", ["pocl", pytest.param("intel", marks=SLOW)])
 def test_checklist_12_no_vertex_is_lost(spec, request):
     """Random graphs, tiny tables, each filter at each place."""
@@ -282,6 +289,25 @@ def test_checklist_16_overflow_is_an_error(queue, device):
 
 
 @ONE_RUNTIME
+@pytest.mark.parametrize("queue", ["edge", "two_phase"])
+@pytest.mark.parametrize("leaves", [11, 12])
+def test_checklist_16_a_level_may_fill_a_queue_and_no_more(queue, leaves, device):
+    """A quarter of 40 edges and one are 11 places: as many candidates fit, one more does not."""
+    ends = np.arange(1, leaves + 1)
+    apart = np.arange(30, 70 - leaves)  # of a vertex that no search comes to
+    src = np.concatenate([np.zeros_like(ends), np.full_like(apart, 20)])
+    graph = cg.from_edges(src, np.concatenate([ends, apart]), n=80, directed=True)
+    config = bfs_config(queue=queue, visited="bitmap", direction="push", queue_percent=25)
+    plan = cg.BFS(graph, config=config, device=device)
+    assert plan._stages.table["candidates_even"].count == 11
+    if leaves == 11:
+        check_search(graph, 0, plan.run(0))
+        return
+    with pytest.raises(cg.ClgraphError, match="queues of 25 percent can hold"):
+        plan.run(0)
+
+
+@ONE_RUNTIME
 def test_checklist_16_duplicates_that_overflow_are_searched_again(device, caplog):
     plan = cg.BFS(
         MIXED,
@@ -317,6 +343,12 @@ def test_checklist_18_tiles_by_position_or_taken(queue, distribution, intel):
         MIXED, MIXED_SOURCES[2], intel, queue=queue, distribution=distribution, groups=20
     )
     assert result.stats.config.distribution == distribution
+    text = rendered({"queue": queue, "distribution": distribution}, intel)
+    body = text[text.index("void bfs(") :]
+    assert ("tile_claimed = atomic_add(state + CLAIM" in body) == (distribution == "claimed")
+    assert ("tile_first += (ulong)(GROUP_LANES * now.members)" in body) == (
+        distribution == "static"
+    )
 
 
 def test_checklist_23_lattices():

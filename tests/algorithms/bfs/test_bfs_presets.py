@@ -245,7 +245,10 @@ def test_bfs_4k_knobs_reach_the_configuration(k3, k6, intel):
     plan = cg.BFS(MIXED, config=config, device=intel)
     assert plan.config.hub_batch == k3
     check_search(MIXED, MIXED_SOURCES[0], plan.run(MIXED_SOURCES[0]))
-    assert f"{config.frontier.hash_size - 1}u" in rendered(plan)
+    text = rendered(plan)
+    assert f"{config.frontier.hash_size - 1}u" in text
+    # A SIMD group takes so many edges a lane of a long row before it turns to the next.
+    assert f"my_rounds = my_degree / {k3 * intel.traits.lanes}u" in text
 
 
 def status_plan(graph, device, **config):

@@ -175,6 +175,17 @@ def check_stats(graph, result):
     assert known.sum() <= 1e3 * stats.kernel_ms + 50
 
 
+@pytest.mark.parametrize(("max_depth", "expected"), [(None, [3.0] * 6), (3, [3.0] * 3 + [0.0])])
+def test_microseconds_of_levels_are_those_of_the_clock(max_depth, expected, pocl):
+    """Of nanoseconds modulo 2**32, until the next level; where nothing is expanded, none."""
+    config = bfs_config(direction="push")
+    plan = cg.BFS(cg.generate.path(6), config=config, device=pocl)
+    stats = plan.run(0, max_depth=max_depth).stats
+    recorded = stats._findings.levels
+    recorded[:, 3] = (2**32 - 5000 + 3000 * np.arange(len(recorded))) % 2**32
+    assert stats.per_level["microseconds"].tolist() == expected
+
+
 @pytest.mark.parametrize("max_depth", [None, 0, 2])
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 @pytest.mark.parametrize(

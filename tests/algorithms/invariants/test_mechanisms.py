@@ -1,10 +1,12 @@
 """What mining leaves out, and when: inference, votes, copies ahead and their places, Ctrl-C."""
 
+import dataclasses
 import gc
 import itertools
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import clgraph as cg
 from clgraph.algorithms.invariants import InvariantMiner, MiningConfig, Trace, generate_trace
 from clgraph.algorithms.invariants import chunks as chunks_of
 from clgraph.algorithms.invariants.chunks import Chunks
+from clgraph.algorithms.invariants.config import PerEntry, SplitTrace, Tiled
 from clgraph.algorithms.invariants.inference import (
     ALWAYS,
     EQUAL,
@@ -152,6 +155,50 @@ def test_a_group_for_each_entry_and_four_words_a_load(any_device):
         entries = np.zeros((7, 4), np.uint32)  # no more than one core has groups
         kernel, groups, segments = sweeper._shape(entries, 1000)
         assert (kernel.name, groups, segments) == ("mine_entries", 7, 1)
+
+
+def pairs(rows):
+    """Entries of all pairs of so many rows."""
+    found = np.zeros((rows * (rows - 1) // 2, 4), np.uint32)
+    found[:, :2] = [*itertools.combinations(range(rows), 2)]
+    return found
+
+
+def test_each_way_to_share_out_the_device_is_its_own(any_device):
+    """Checklist 26: which kernel, its groups, and segments of a tuple or vectors of a slice."""
+    units, rows = any_device.traits.compute_units, pairs(4)  # six pairs
+
+    def shape(sweep, vectors=100_000):
+        plan = InvariantMiner(["a <= b"], config=MiningConfig(sweep), device=any_device)
+        kernel, groups, last = plan._sweepers[0]._shape(rows, vectors)
+        return kernel.name, groups, last
+
+    assert shape(PerEntry()) == ("mine_entries", 6, 1)
+    segments = -(-8 * units // 6)
+    filled = ("mine_entries", min(6 * segments, 8 * units), segments)
+    assert shape(SplitTrace()) == filled
+    assert shape(SplitTrace(2)) == ("mine_entries", min(12, 8 * units), 2)
+    size = InvariantMiner(["a <= b"], device=any_device)._sweepers[0].group_size
+    assert shape(SplitTrace(9), 3 * size) == ("mine_entries", min(18, 8 * units), 3)
+    assert shape(Tiled(10)) == ("mine_tiles", min(10_000, 8 * units), 10)
+    assert shape(Tiled(50_000, groups_per_unit=1)) == ("mine_tiles", min(2, units), 50_000)
+
+
+def test_the_way_is_chosen_by_tuples_rows_and_length(any_device):
+    """Checklist 26: as MiningConfig says; tiles where more tuples share rows, on a processor."""
+    sweeper = InvariantMiner(["a <= b"], device=any_device)._sweepers[0]
+    long, short = (length // sweeper.width for length in (10_000, 2 * sweeper.config.probe))
+
+    def chosen(rows, vectors):
+        return sweeper._shape(rows, vectors)[0].name
+
+    assert chosen(pairs(8), long) == "mine_tiles"
+    assert chosen(pairs(8), short) == "mine_entries"
+    assert chosen(pairs(3), long) == "mine_tiles"  # six looks at three rows
+    assert chosen(pairs(3)[:2], long) == "mine_entries"  # four at three
+    gpu = dataclasses.replace(any_device.traits, is_cpu=False)
+    sweeper.device = SimpleNamespace(traits=gpu)
+    assert chosen(pairs(8), long) == "mine_entries"
 
 
 @pytest.mark.parametrize("config", ["per-entry", "tiled"])

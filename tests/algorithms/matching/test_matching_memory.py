@@ -86,6 +86,24 @@ def test_the_budget_is_respected(any_device, monkeypatch):
     np.testing.assert_array_equal(plan.run(graph, k=2, max_level=1).mapping, wanted)
 
 
+def test_the_peak_of_a_run_is_reported(any_device, monkeypatch):
+    """Checklist 29: the most that was held of the device while it ran."""
+    graph = cg.generate.grid2d(20, 20)
+    plan = cg.SubgraphMatching(graph, device=any_device)
+    held, allocate = [], Memory.allocate
+
+    def counted(self, name, count, dtype):
+        made = allocate(self, name, count, dtype)
+        held.append(any_device.ledger.used_bytes)
+        return made
+
+    monkeypatch.setattr(Memory, "allocate", counted)
+    gc.collect()
+    stats = plan.run(graph, k=2, max_level=1).stats
+    assert stats.device_bytes == max(held)
+    assert max(held) - min(held) > 4 * graph.n**2
+
+
 def test_arrays_are_taken_once_and_make_way(any_device, monkeypatch):
     """A second run takes none; one that does not fit beside what is kept runs all the same."""
     graph = cg.generate.grid2d(20, 20)

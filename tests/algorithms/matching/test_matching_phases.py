@@ -62,6 +62,19 @@ def test_a_search_is_one_work_group_and_all_are_two_launches(groups, launches, d
     ]
 
 
+@pytest.mark.parametrize("groups", [None, 3])
+def test_a_solution_is_a_work_group_s(groups, launches, device):
+    """Checklist 20: as many at a time as there are solutions, or as there may be groups."""
+    target, codes, query, own = case()
+    plan = SubgraphMatching(target, labels=codes, device=device)
+    if groups is not None:
+        plan._phases.groups = groups
+    plan.run(query, labels=own, k=5)
+    most, lanes = plan._phases.groups, device.traits.lanes
+    extending = [seen for seen in launches if seen[0] == "matching_extend"]
+    assert extending == [("matching_extend", min(5, most), lanes)]
+
+
 def test_a_launch_on_a_processor_takes_a_bounded_number_of_steps(launches, device, monkeypatch):
     """Ctrl-C is answered between launches; into how many the extension is cut changes nothing."""
     if not device.traits.is_cpu:

@@ -132,6 +132,19 @@ def test_virtual_warps(width, intel):
         )
 
 
+@pytest.mark.parametrize("width", VIRTUAL_WARPS)
+def test_so_many_lanes_share_a_vertex(width, intel):
+    """Scc checklist 11, in what the kernel is told and in its text."""
+    strategies = {"fb_strategy": "Q_VW", "coloring_strategy": "Q", "virtual_warp": width}
+    config = cg.SCCConfig(forward_backward=1, **strategies)
+    told = scc_steps._parameters(config, 32)
+    assert 2 ** told["pair_lanes"][0] == width
+    assert told["color_lanes"][0] == 0
+    text = program_text(random_digraph(50, 2, 1), config, intel)
+    assert "const uint shift = coloring ? color_lanes : pair_lanes;" in text
+    assert "for (offset_t e = open ? indptr[u] + share : 0; e < row_end; e += 1u << shift)" in text
+
+
 @pytest.mark.parametrize("synchronisation", ["persistent", "stepped"])
 @pytest.mark.parametrize("name", ["comb"])
 def test_emulated_lanes(name, synchronisation, intel):
@@ -256,6 +269,31 @@ def test_the_pivot_has_the_greatest_degree_product(device):
         assert next(row[4] for row in rows if row[1] == "seed") == 1
 
 
+@on_both
+def test_the_pivot_is_not_that_of_the_greatest_sum(device):
+    """Scc checklist 6: five edges out and in are worth more than twelve out and one in."""
+    clique = np.nonzero(~np.eye(6, dtype=bool))
+    graph = digraph(
+        np.r_[clique[0], np.full(12, 6), 7], np.r_[clique[1], 7, np.arange(8, 19), 6], n=19
+    )
+    rows = steps_of(graph, device, trim=0, forward_backward=1, finish="sequential")
+    assert next(row[4] for row in rows if row[1] == "update") == 6
+
+
+def test_the_first_pivot_is_sought_by_lanes(intel):
+    """Scc checklist 6, in the text: all are in one range, whose word sees a SIMD group's best."""
+    config = cg.SCCConfig(forward_backward=1)
+    text = program_text(random_digraph(50, 2, 1), config, intel)
+    stage = text[text.index("now.mode == PIVOT") :]
+    assert "const int single = now.iteration == 0;" in stage
+    best = stage.index("if (single) best = key > best ? key : best;")
+    assert best < stage.index("lane_reduce_min_ulong(~best)") < stage.index("now.mode == SEED")
+
+
+def program_text(graph, config, device):
+    return cg.SCC(graph, config=config, device=device)._steps._stages.program.source
+
+
 def test_several_pivots_in_one_traversal(intel):
     """Scc checklist 6 and 7: a pivot for every live range, whose closures run together."""
     graph = comb(30, 3, 5)
@@ -333,9 +371,7 @@ def test_leftovers_are_coloured_apart(device):
 def test_who_is_reached_is_noted_by_an_atomic(strategy, intel):
     """Scc checklist 20, in the text: races that lose a bit, or queue a vertex twice, are rare."""
     config = cg.SCCConfig(forward_backward=1, fb_strategy=strategy, coloring_strategy=strategy)
-    text = cg.SCC(
-        random_digraph(50, 2, 1), config=config, device=intel
-    )._steps._stages.program.source
+    text = program_text(random_digraph(50, 2, 1), config, intel)
     assert re.search(r"!\(atomic_or\(&packed\[v\d*\], bit\) & bit\)", text)
     assert not re.search(r"packed\[[^]]*\]\s*[|&^]=", text)
 
@@ -364,6 +400,11 @@ def test_phases_are_timed(any_device):
     assert list(phases) == ["trim", "forward-backward", "coloring"]
     assert phases["trim"]["rounds"] == 5
     assert sum(row["rounds"] for row in phases.values()) == result.stats.levels
+    for step in result.stats.steps:  # not every device has a clock that kernels can read
+        step["milliseconds"] = {"trim": 5.0}.get(step["phase"], 0.25)
+    parts = [sum(step["phase"] == phase for step in result.stats.steps) for phase in phases]
+    took = [row["milliseconds"] for row in result.stats.phases.values()]
+    assert took == [5.0 * parts[0], 0.25 * parts[1], 0.25 * parts[2]]
 
 
 def test_rounds_that_are_not_recorded_are_counted(intel, monkeypatch):

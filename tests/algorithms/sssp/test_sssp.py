@@ -264,7 +264,7 @@ def test_stats_tell_what_was_done(device):
     assert stats.edges_traversed == graph.m
     assert stats.kernel_ms > 0
     assert stats.total_ms > 0
-    assert stats.teps > 0
+    assert stats.teps == pytest.approx(1e3 * graph.m / stats.kernel_ms)
     assert stats.config.method.name == "near-far"
     assert stats.mode == "persistent"
 
@@ -290,6 +290,29 @@ def test_both_ways_of_claiming(claims, device):
         check_paths(graph, 1, result)
         near = result.stats.per_level
         assert near["frontier"][near["direction"] == "near"].max() <= graph.n
+
+
+@pytest.mark.parametrize("claims", ["packed", "stamped", "none"])
+def test_a_key_decreases_by_one_atomic(claims, intel):
+    """sssp-hbf checklist 9 and 10, in the text: races of two lanes are rare.
+
+    Packed, the key and the stage are one word of 64 bits; else a stamp is exchanged, or none is.
+    """
+    graph = weighted(MIXED, np.int32, 1, 9)
+    config = sssp_config(method="bellman-ford", claims=claims)
+    text = cg.SSSP(graph, config=config, device=intel)._stages.program.source
+    kernel = text[text.index("now.mode == RELAX") :]
+    found = {
+        word: word in kernel
+        for word in (
+            "was0 = atom_min((volatile __global ulong *)cells + target0, CELL(to0, now.level))",
+            "was0 = ATOMIC_MIN_KEY((volatile __global key_t *)cells + target0, to0)",
+            "(atomic_xchg(stamps + target0, now.level) != now.level)",
+        )
+    }
+    packed = claims == "packed"
+    assert list(found.values()) == [packed, not packed, claims == "stamped"]
+    assert ("CELL(key_, stage_) ((ulong)(key_) << 32 | (stage_))" in text) == packed
 
 
 @pytest.mark.parametrize(

@@ -128,3 +128,30 @@ def test_edges_past_the_nearest_cache(method, dtype, device):
     ]
     np.testing.assert_array_equal(results[0].distances, results[1].distances)
     check_paths(graph, 7, results[1])
+
+
+def test_both_words_of_an_edge_pass_the_nearest_cache(device):
+    """sssp-hbf checklist 16, in the text: where the relaxation reads its head and its weight."""
+    graph = weighted(MIXED_ONE_WAY, np.int32, 0, 40)
+    for cache, of_weights in (("default", "edges[e_]"), ("streaming", "load_streaming((")):
+        text = cg.SSSP(graph, config=relaxing(cache=cache), device=device)._stages.program.source
+        (macro,) = [line for line in text.splitlines() if line.startswith("#define WEIGHT_AT")]
+        assert of_weights in macro
+        kernel = text[text.index("now.mode == RELAX") :]
+        assert ("load_streaming(indices + e0)" in kernel) == (cache == "streaming")
+        assert ("indices[e0]" in kernel) == (cache == "default")
+
+
+def test_a_long_row_is_put_apart(device):
+    """sssp-hbf checklist 14: as its vertex is queued, from just so many edges on."""
+    leaves = np.arange(2, 199)
+    ends = np.r_[0, np.zeros(98, int), np.ones(99, int)], np.r_[1, leaves]
+    graph = weighted(cg.from_edges(*ends, symmetrize=True), np.int32, 1, 9)
+    assert graph.degrees[:2].tolist() == [99, 100]
+    plan = cg.SSSP(graph, config=relaxing(hub_degree=100, groups=2), device=device)
+    check_paths(graph, 50, plan.run(50))
+    table = plan._stages.table
+    rows = [table[f"hubs_{side}"].read().reshape(-1, 4) for side in ("even", "odd")]
+    apart = {tuple(row) for row in np.concatenate(rows).tolist()}
+    expected = [(int(graph.indptr[v]), 0, int(graph.degrees[v]), v) for v in (0, 1)]
+    assert [row in apart for row in expected] == [False, True]

@@ -67,6 +67,15 @@ def test_traces_agree(form, device):
         assert (trace["X4"] <= trace["X3"]).all()
 
 
+def test_only_partitions_in_reach_are_looked_through(device):
+    """sssp-self-tuning checklist 15, in the text: what steps are told, not all that waits."""
+    graph = weighted(cg.generate.grid2d(5, 5), np.int32, 1, 9)
+    text = cg.SSSP(graph, config=tuned("device", 9), device=device)._stages.program.source
+    places = "even = near + control_block[SCAN_EVEN], all = even + control_block[SCAN_ODD];"
+    kernel = text[text.index(places) :]
+    assert kernel.index("(all)") < kernel.index("pile_odd[place - even]")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types_of_weights(dtype, device):
     """sssp-self-tuning checklist 17, 24, 25: each type, directed or not, and trees."""
@@ -141,6 +150,18 @@ def test_sources_target_and_limit(device):
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_microseconds_of_steps_are_those_of_the_clock(form, device):
+    """sssp-self-tuning checklist 7, time: of nanoseconds modulo 2**32, each since the last step."""
+    graph = weighted(cg.generate.grid2d(9, 9), np.int32, 1, 90)
+    stats = cg.sssp(graph, 0, config=tuned(form, 30), device=device).stats
+    trace = stats._tuned.trace
+    trace["clock"] = (2**32 - 5000 + 3000 * np.arange(len(trace))) % 2**32
+    steps = stats.per_level["microseconds"]
+    assert np.isnan(steps[0])
+    assert steps[1:].tolist() == [3.0] * (len(trace) - 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_set_point_can_be_changed(form, device):
     """sssp-self-tuning checklist 19: between searches it takes effect in the first step."""
     graph = weighted(cg.generate.grid2d(60, 60), np.int32, 1, 90)
@@ -203,6 +224,7 @@ def test_time_of_the_controller(device):
     host = cg.sssp(graph, 0, config=tuned("host", 60), device=device).stats
     assert 0 < host.control_share < 1
     assert host.control_ms < host.total_ms
+    assert host.control_share == host.control_ms / host.total_ms
     inside = cg.sssp(graph, 0, config=tuned("device", 60), device=device).stats
     assert inside.control_ms is None
     assert inside.control_share is None

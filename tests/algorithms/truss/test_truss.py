@@ -3,6 +3,7 @@
 import gc
 import pickle
 from functools import cache, partial
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -21,6 +22,9 @@ from peeling import (
 )
 
 import clgraph as cg
+from clgraph.algorithms.truss import edges as edges_of_trusses
+from clgraph.algorithms.truss.peeling import Peeled
+from clgraph.algorithms.truss.result import PeelingStats
 from clgraph.engine.sweeps import SweepLog
 
 on_both = pytest.mark.runtimes("pocl", "intel")
@@ -125,6 +129,25 @@ def test_rounds_are_those_of_the_oracle(device):
         assert stats.kernel_ms > 0
         assert set(stats.parts) == {"count", "list"}
         assert plan.run().stats.parts == {}
+
+
+@pytest.mark.parametrize("clock", [True, False])
+def test_times_of_rounds_are_those_between_their_ends(clock):
+    """KT-16: by a clock that begins anew at 2**32 ns; where kernels can read none, no times."""
+    noted = np.zeros((5, 4), np.uint32)  # level, removed, what it did, when: the third removed none
+    noted[:, 0], noted[:, 1] = (0, 1, 1, 1, 2), (0, 5, 0, 7, 9)
+    if clock:
+        noted[:, 3] = 2**32 - 1_000_000, 1_000_000, 1_500_000, 4_000_000, 4_250_000
+    stats = PeelingStats(
+        SimpleNamespace(kernel_ms=6.0, launches=1), {}, 7.0, peeled=[
+            Peeled(0, 2, 30, 0, "persistent", noted.ravel)
+        ], above=2, method="rows", config={}, device_bytes=0,
+    )  # fmt: skip
+    assert stats.rounds["k"].tolist() == [3, 3, 4]
+    assert stats.rounds["removed"].tolist() == [5, 7, 9]
+    none = [np.nan] * 3
+    np.testing.assert_array_equal(stats.rounds["milliseconds"], [2, 3, 0.25] if clock else none)
+    np.testing.assert_array_equal(stats.levels["milliseconds"], [5, 0.25] if clock else none[:2])
 
 
 def engine(graph, way, device):
@@ -389,6 +412,20 @@ def test_lists_are_taken_where_they_fit(device, monkeypatch):
     assert found.stats.method == "rows"
     assert (found == 90).all()
     with pytest.raises(cg.DeviceMemoryError, match="triangle_sides"):
+        cg.truss_numbers(fresh, config="lists", device=device)
+
+
+@on_both
+def test_lists_are_taken_where_their_places_fit_32_bits(device, monkeypatch):
+    """Else rows are searched; who insists is told."""
+    graph = cg.generate.complete(20)
+    monkeypatch.setattr(edges_of_trusses, "MOST_LISTED", 1140)
+    assert cg.truss_numbers(graph, device=device).stats.method == "lists"  # of 1,140 triangles
+    monkeypatch.setattr(edges_of_trusses, "MOST_LISTED", 1139)
+    fresh = cg.Graph(graph.indptr, graph.indices, directed=False)
+    found = cg.truss_numbers(fresh, device=device)
+    assert (found.stats.method, set(found)) == ("rows", {20})
+    with pytest.raises(cg.DeviceMemoryError, match="cannot be numbered with 32 bits"):
         cg.truss_numbers(fresh, config="lists", device=device)
 
 

@@ -248,6 +248,30 @@ def test_results_and_their_stats(any_device):
     assert r.stats.total_ms >= r.stats.kernel_ms >= 0
 
 
+def test_results_say_on_a_line_what_they_are(any_device):
+    """Not only where in memory they are."""
+    hops = {
+        "state": {"hops": cg.State("int32", fill=-1)},
+        "init": "if (lid == 0) hops[src] = 0;",
+        "visit": "if (FIRST(v)) { hops[v] = level + 1; ENQ(v); }",
+    }
+    assert repr(cg.MultiSearch(WEIGHTED, device=any_device, **hops).run([0, 1])) == (
+        "MultiSearchResult(searches=2, arrays=['hops'])"
+    )
+    assert repr(cg.DividedSearches(WEIGHTED, [any_device], **hops).run([0, 1])) == (
+        "DividedSearchesResult(searches=2, arrays=['hops'])"
+    )
+    ranks = cg.cluster.Together([any_device])
+    found = cg.cluster.ConnectedComponents(WEIGHTED, ranks).run()
+    assert repr(found) == "Ranked(vertices=64, arrays=['labels'])"
+    assert repr(WEIGHTED.sssp([0], device=any_device)) == "NamedPaths(sources=1, vertices=64)"
+    modules = [cg, *(each for each in map(cg.__dict__.get, cg.__all__) if inspect.ismodule(each))]
+    for module in modules:
+        for name in module.__all__:
+            if name.endswith("Result"):
+                assert getattr(module, name).__repr__ is not object.__repr__, name
+
+
 @pytest.mark.parametrize("plan", [cg.BFS, cg.SSSP])
 def test_predecessors_are_the_second_argument_of_a_search(plan, any_device):
     for wanted in (False, True):

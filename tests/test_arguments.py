@@ -7,6 +7,7 @@ import warnings
 from dataclasses import is_dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import clgraph as cg
@@ -169,6 +170,36 @@ WRONG = {
     "seconds": lambda d: cg.energy.per_run(int, min_seconds=WORD, device=d),
     "properties": lambda d: cg.DynamicGraph(GRAPH, device=d).update_values([0], [1], properties=3),
     "regime": lambda d: cg.DynamicGraph(GRAPH, device=d).delete_edges([0], [1], regime=TABLE),
+    "format": lambda _: cg.read(__file__, format=["mtx"]),
+    "path": lambda _: cg.read(TABLE),
+    "limit": lambda _: cg.read(__file__, max_bytes=TABLE),
+    "weights of what is drawn": lambda _: cg.generate.path(3, weights=TABLE),
+    "device": lambda _: cg.device(TABLE),
+    "balance": lambda _: cg.BFSConfig(balance=TABLE),
+    "unit batch": lambda _: cg.balance.MultiPhase(unit_batch=TABLE),
+    "delta": lambda _: cg.SSSPConfig(delta=TABLE),
+    "trim": lambda _: cg.SCCConfig(trim=TABLE),
+    "order of triangles": lambda _: cg.TrianglesConfig(order=[]),
+    "cover": lambda _: cg.TrianglesConfig(cover=TABLE),
+    "preset": lambda _: cg.BFSConfig.preset(TABLE),
+    "origin": lambda _: cg.BFSConfig(origin=TABLE),
+    "run": lambda _: cg.energy.per_run(TABLE),
+    "distance": lambda d: cg.sssp(GRAPH, 0, max_distance=TABLE, device=d),
+    "attribute": lambda _: cg.from_networkx(GRAPH.to_networkx(), weight=[]),
+    "column": lambda _: cg.from_pandas(pd.DataFrame({"a": [1], "b": [2]}), ["a"], "b"),
+    "arity": lambda d: cg.mine_invariants(LOG, arity=PAIR, device=d),
+    "templates": lambda d: cg.mine_invariants(LOG, templates=3, device=d),
+    "tolerance": lambda d: cg.mine_invariants(LOG, tolerance=TABLE, device=d),
+    "way to mine": lambda d: cg.mine_invariants(LOG, config=[], device=d),
+    "type of weights": lambda d: cg.DynamicGraph(weights=WORD, device=d),
+    "types": lambda d: cg.DynamicGraph(properties=[WORD], device=d),
+    "type": lambda d: cg.DynamicGraph(vertex_properties={"a": 1}, device=d),
+    "ranks": lambda _: cg.cluster.BFS(GRAPH, 3),
+    "delta of ranks": lambda d: cg.cluster.SSSP(GRAPH, cg.cluster.Together([d]), delta=WORD),
+    "partition": lambda d: cg.cluster.BFS(GRAPH, cg.cluster.Together([d]), partition=[]),
+    "partition of components": lambda d: cg.cluster.ConnectedComponents(
+        GRAPH, cg.cluster.Together([d]), partition=WORD
+    ),
     "negative": lambda d: cg.closeness_centrality(
         cg.from_edges([0, 1], [1, 2], [-1, 2]), weighted=True, device=d
     ),

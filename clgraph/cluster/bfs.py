@@ -22,7 +22,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import depth_limit, vertex_number
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import flags
+from clgraph.graph.arguments import flags, one_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,14 @@ __all__ = ["BFS", "DividedBFS", "communicator"]
 
 def communicator(comm: Any) -> Communicator:
     """Give the ranks that a plan is for: those given, else those of the MPI job."""
-    return comm if isinstance(comm, Communicator) else world(comm=comm)
+    if isinstance(comm, Communicator):
+        return comm
+    if comm is not None and not callable(getattr(comm, "Get_rank", None)):
+        raise InvalidArgumentError(
+            f"comm={shown(comm)} is neither a communicator of mpi4py nor of clgraph.cluster; leave "
+            "it out for all ranks of the job."
+        )
+    return world(comm=comm)
 
 
 class BFS(StaysHere):
@@ -124,10 +131,8 @@ class BFS(StaysHere):
         with self.comm.agreeing():
             slices = slices_of(graph)
             wanted = BFSConfig.of(config)
-            if partition not in {None, Copies.name, *PARTITIONS}:
-                raise InvalidArgumentError(
-                    f"partition={partition!r} is not one of {', '.join(PARTITIONS)}, {Copies.name}."
-                )
+            if partition is not None:
+                one_of("partition", partition, (*PARTITIONS, Copies.name))
         self.comm.check_alike(
             {
                 **slices.named,

@@ -12,6 +12,7 @@ import numpy as np
 from clgraph.algorithms.components.plan import ConnectedComponents as OneDevice
 from clgraph.cluster.bfs import communicator
 from clgraph.cluster.holding import shares_of
+from clgraph.cluster.parts.partition import PARTITIONS
 from clgraph.cluster.parts.slices import slices_of
 from clgraph.cluster.ranked import Ranked, RankedStats
 from clgraph.cluster.ranks.butterfly import butterflies
@@ -20,7 +21,7 @@ from clgraph.cluster.verify import asked_of_owners
 from clgraph.device.staying import StaysHere
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph, csr
-from clgraph.graph.arguments import flags
+from clgraph.graph.arguments import flags, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +70,8 @@ class ConnectedComponents(StaysHere):
         self._lock = threading.Lock()
         with self.comm.agreeing():
             slices = slices_of(graph)
+            if partition is not None:
+                one_of("partition", partition, PARTITIONS)
         self.comm.check_alike({**slices.named, "partition": partition})
         self._shares = shares_of(self.comm, slices, partition, lambda _: False, back=False)
         self.facts = self._shares[0].facts

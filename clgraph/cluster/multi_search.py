@@ -253,6 +253,10 @@ class DividedSearchesResult:
         self.stats: tuple[MultiSearchStats, ...] = tuple(result.stats for result in results)
         self.total_ms = total_ms
 
+    def __repr__(self) -> str:
+        """Report how many searches there were, and which arrays they have."""
+        return f"DividedSearchesResult(searches={self.sources.size}, arrays={list(self)})"
+
     def __iter__(self) -> Iterator[str]:
         """Names of the arrays."""
         return iter(self._results[0])

@@ -75,6 +75,10 @@ class Ranked:
         self.vertices, self.own, self.whole, self.stats = vertices, own, whole, stats
         self.__dict__.update(facts)
 
+    def __repr__(self) -> str:
+        """Report how many vertices this process has, and which arrays of them."""
+        return f"Ranked(vertices={self.vertices.size}, arrays={list(self.own)})"
+
     def __getattr__(self, name: str) -> Any:
         """Give an array of all vertices, None where it is not here."""
         if name.startswith("_") or "own" not in self.__dict__:

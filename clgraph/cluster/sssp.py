@@ -27,7 +27,7 @@ from clgraph.device.staying import StaysHere
 from clgraph.engine.arguments import vertex_number
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import flags
+from clgraph.graph.arguments import flags, real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,8 +88,8 @@ class SSSP(StaysHere):
         self._lock = threading.Lock()
         with self.comm.agreeing():
             slices = slices_of(graph)
-            if delta is not None and not 0 < delta < float("inf"):
-                raise InvalidArgumentError(f"delta={delta!r} is not a positive number.")
+            if delta is not None and real("delta", delta, 0) == 0:
+                raise InvalidArgumentError("delta=0 is not a positive number.")
         self.comm.check_alike({**slices.named, "predecessors": predecessors, "delta": delta})
         self._labels = slices.graph.labels if isinstance(slices, GraphSlices) else None
         self._shares = shares_of(self.comm, slices, "block", lambda _: True, back=False)

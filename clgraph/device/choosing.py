@@ -75,7 +75,9 @@ def device(spec: str | Device | None = None) -> Device:
         spec = os.environ.get("CLGRAPH_DEVICE", "")
         origin = " (from CLGRAPH_DEVICE)" if spec else ""
     if not isinstance(spec, str):
-        raise InvalidArgumentError(f"device is {spec!r}; it must be a Device, a string or None.")
+        raise InvalidArgumentError(
+            f"device is a {type(spec).__name__}; it must be a Device, a string or None."
+        )
     wanted, plus, mode = spec.strip().casefold().partition("+")
     fitting = list(_fitting(wanted.strip()))
     chosen = next((found for found in fitting if selftest.trouble_of(found) is None), None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clgraph.dynamic.storage.store import Field
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -46,9 +48,9 @@ def fields_of(
     if weights is True or (weights is None and held is not None):
         made.append(Field("weights", np.dtype(np.float32) if held is None else held.dtype))
     elif weights is not None and weights is not False:
-        made.append(Field("weights", np.dtype(weights)))
-    for name, dtype in (properties or {}).items():
-        made.append(Field(name, np.dtype(dtype)))
+        made.append(Field("weights", _type_of("weights", weights)))
+    for name, dtype in _named(properties).items():
+        made.append(Field(name, _type_of(name, dtype)))
     names = [field.name for field in made]
     if len(set(names)) != len(names):
         raise InvalidArgumentError('a property named "weights" is the weights; pass weights=.')
@@ -63,6 +65,26 @@ def fields_of(
 def vertex_arrays(memory: Memory, properties: Any, n: int) -> dict[str, Any]:
     """Give an array of zeros for each property of vertices."""
     return {
-        name: memory.upload(name, np.zeros(n, np.dtype(dtype)))
-        for name, dtype in (properties or {}).items()
+        name: memory.upload(name, np.zeros(n, _type_of(name, dtype)))
+        for name, dtype in _named(properties).items()
     }
+
+
+def _named(properties: Any) -> Mapping[str, Any]:
+    if properties is None:
+        return {}
+    if not isinstance(properties, Mapping):
+        raise InvalidArgumentError(
+            f'properties are types by name, such as {{"time": "int32"}}; got {shown(properties)}.'
+        )
+    return properties
+
+
+def _type_of(name: str, given: Any) -> np.dtype[Any]:
+    try:
+        found: np.dtype[Any] = np.dtype(given)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"{name!r} cannot be {shown(given)}; use numbers of 1, 2, 4 or 8 bytes."
+        ) from None
+    return found

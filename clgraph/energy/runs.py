@@ -20,6 +20,7 @@ from clgraph.energy.meters import NoMeter
 from clgraph.energy.trace import RealTime, Timebase
 from clgraph.energy.window import Measurement, Window
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ def per_run(
     the time of the host included: it is the cost of doing this over and over.
     """
     if not callable(run):
-        raise InvalidArgumentError(f"run={run!r} cannot be called; pass lambda: plan.run(0).")
+        raise InvalidArgumentError(f"run={shown(run)} cannot be called; pass lambda: plan.run(0).")
     check_seconds("min_seconds", min_seconds, lowest=1e-3)
     check_seconds("idle_seconds", idle_seconds, lowest=0.0)
     timebase = RealTime() if timebase is None else timebase

@@ -1,6 +1,7 @@
 """Graphs from edge lists, scipy matrices, networkx graphs and pandas tables."""
 
 import importlib
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from clgraph.device import device as find_device
 from clgraph.errors import InvalidArgumentError, InvalidGraphError
 from clgraph.graph import csr
-from clgraph.graph.arguments import flags, whole
+from clgraph.graph.arguments import flags, shown, whole
 from clgraph.graph.arrays import as_index_array, as_label_array, as_weight_array
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
@@ -285,6 +286,8 @@ def from_networkx(nxg: Any, *, weight: str | None = "weight") -> Graph:
     """
     if not callable(getattr(nxg, "is_directed", None)) or not hasattr(nxg, "nodes"):
         raise InvalidGraphError(f"a {type(nxg).__name__} is not a networkx graph")
+    if not isinstance(weight, Hashable):
+        raise InvalidArgumentError(f"weight={shown(weight)} is not the name of an attribute.")
     nodes = list(nxg.nodes)
     number = {node: vertex for vertex, node in enumerate(nodes)}
     missing = object()
@@ -350,9 +353,9 @@ def from_pandas(
     if not hasattr(df, "iloc") and hasattr(df, "__arrow_c_stream__"):
         df = module("pyarrow", needed_for="reading this table").table(df).to_pandas()
     for column in (source, target, *([] if weight is None else [weight])):
-        if column not in getattr(df, "columns", ()):
+        if not (isinstance(column, Hashable) and column in getattr(df, "columns", ())):
             raise InvalidArgumentError(
-                f"the table has no column {column!r}; pass source=, target= or weight="
+                f"the table has no column {shown(column)}; pass source=, target= or weight="
             )
     costs = None if weight is None else df[weight].to_numpy()
     columns = [df[source], df[target]]

@@ -6,7 +6,7 @@ import numpy as np
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import csr
-from clgraph.graph.arguments import real, whole
+from clgraph.graph.arguments import real, shown, whole
 from clgraph.graph.build import with_reverses
 from clgraph.graph.csr import Array
 from clgraph.graph.graph import Graph
@@ -57,11 +57,13 @@ def draw_weights(count: int, rng: np.random.Generator, weights: WeightRange) -> 
     try:
         low, high = weights
     except (TypeError, ValueError):
-        raise InvalidArgumentError(f"weights={weights!r} is not a pair (low, high)") from None
+        raise InvalidArgumentError(f"weights={shown(weights)} is not a pair (low, high)") from None
     integers = all(isinstance(bound, int | np.integer) for bound in (low, high))
     limit = np.iinfo(np.int32).max if integers else np.finfo(np.float64).max / 2
     if not -limit <= real("weights", low) <= real("weights", high) <= limit:
-        raise InvalidArgumentError(f"weights={weights!r} is not a rising pair within +-{limit:g}")
+        raise InvalidArgumentError(
+            f"weights={shown(weights)} is not a rising pair within +-{limit:g}"
+        )
     if integers:
         return rng.integers(int(low), int(high), count, dtype=np.int32, endpoint=True)
     return rng.uniform(low, high, count)

@@ -258,7 +258,7 @@ def test_formats_are_recognised(read, name: str, text: str, n: int) -> None:
 def test_formats_that_cannot_be_told(read) -> None:
     with pytest.raises(InvalidArgumentError, match="pass format="):
         read("0 1\n", "file")
-    with pytest.raises(InvalidArgumentError, match="choose one of"):
+    with pytest.raises(InvalidArgumentError, match="is not one of mtx"):
         read("0 1\n", "file", format="excel")
     with pytest.raises(InvalidArgumentError, match="max_bytes"):
         read("0 1\n", "a.txt", max_bytes=0)

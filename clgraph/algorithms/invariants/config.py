@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from clgraph.engine.strategies.parameters import LARGEST, check_number
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of
 
 __all__ = ["MiningConfig", "PerEntry", "SplitTrace", "Sweep", "Tiled"]
 
@@ -116,10 +117,7 @@ class MiningConfig:
             return given
         if given is None:
             return cls()
-        if given not in NAMES:
-            raise InvalidArgumentError(
-                f"there is no configuration {given!r} of mining; use one of {', '.join(NAMES)}."
-            )
+        one_of("config", given, NAMES)
         return cls(sweep=NAMES[str(given)])
 
     @staticmethod

@@ -22,7 +22,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.plan import Plan
 from clgraph.errors import InvalidArgumentError, VerificationError
-from clgraph.graph.arguments import flags
+from clgraph.graph.arguments import flags, whole
 from clgraph.progress import report_progress
 
 if TYPE_CHECKING:
@@ -90,11 +90,7 @@ class InvariantMiner(Plan):
     ) -> None:
         super().__init__(None, device)
         self.templates = templates_of(templates, arity)
-        if not isinstance(tolerance, int) or not 0 <= tolerance <= MOST_TOLERANCE:
-            raise InvalidArgumentError(
-                f"tolerance={tolerance!r} must be a whole number of units in the last place, 0 to "
-                f"{MOST_TOLERANCE}."
-            )
+        tolerance = whole("tolerance", tolerance, 0, MOST_TOLERANCE)
         self.tolerance = tolerance
         self.inference = inference
         self.config = MiningConfig.of(config)

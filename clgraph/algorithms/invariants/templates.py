@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clgraph.algorithms.invariants.expressions import BOOLEAN, NUMERIC, Kind, Node, parse
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["FORMAL_NAMES", "SET_I", "SET_II", "Family", "Template", "families_of", "templates_of"]
 
@@ -103,8 +105,7 @@ def templates_of(given: str | Sequence[str | Template], arity: int) -> tuple[Tem
     InvalidArgumentError
         If there is no such set, a condition is none, or nothing is left.
     """
-    if arity not in (1, 2, 3):
-        raise InvalidArgumentError(f"arity={arity!r} must be 1, 2 or 3.")
+    arity = whole("arity", arity, most=3)
     if isinstance(given, str):
         if given not in SETS:
             raise InvalidArgumentError(
@@ -114,6 +115,10 @@ def templates_of(given: str | Sequence[str | Template], arity: int) -> tuple[Tem
         found = list(SETS[given])
     else:
         found = []
+        if not isinstance(given, Iterable):
+            raise InvalidArgumentError(
+                f"templates={shown(given)} is neither 'I' nor 'II' nor a list of conditions."
+            )
         for item in given:
             found.extend([item] if isinstance(item, Template) else _both_kinds(item))
     found = [template for template in dict.fromkeys(found) if template.arity <= arity]

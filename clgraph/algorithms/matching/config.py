@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from clgraph.engine.strategies.presets import Presets
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 
 __all__ = ["MatchingConfig"]
 
@@ -80,7 +81,7 @@ class MatchingConfig(Presets):
             value, choices = getattr(self, field.name), CHOICES[field.name]
             if not isinstance(value, type(choices[0])) or value not in choices:
                 raise InvalidArgumentError(
-                    f"{field.name}={value!r} is not a choice; use one of "
+                    f"{field.name}={shown(value)} is not a choice; use one of "
                     f"{', '.join(map(repr, choices))}."
                 )
         if self.profile == "lost_edges" and self.scoring != "product":

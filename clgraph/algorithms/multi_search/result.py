@@ -77,6 +77,10 @@ class MultiSearchResult:
         self.sources = sources
         self.stats = stats
 
+    def __repr__(self) -> str:
+        """Report how many searches there were, and which arrays they have."""
+        return f"MultiSearchResult(searches={self.sources.size}, arrays={list(self)})"
+
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the arrays, and not the device's memory."""
         return self.__dict__ | {

@@ -12,6 +12,7 @@ from clgraph.engine.strategies.presets import Configuration
 from clgraph.engine.strategies.schedule import Persistent, Schedule, Stepped, check_groups_only
 from clgraph.engine.strategies.strategy import Slot, slot
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ class _Trim:
         if isinstance(value, np.integer):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise InvalidArgumentError(f'{name}={value!r} is not an integer, "full" or "adaptive".')
+            raise InvalidArgumentError(
+                f'{name}={shown(value)} is not an integer, "full" or "adaptive".'
+            )
         check_number(name, value, 0, LARGEST)
         return value
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -251,5 +252,5 @@ def _real_number(value: Any) -> float:
         return float(value.__float__())
     except (AttributeError, TypeError, ValueError):
         raise InvalidArgumentError(
-            f"max_distance={value!r} is not a number; pass one, or None."
+            f"max_distance={shown(value)} is not a number; pass one, or None."
         ) from None

@@ -10,6 +10,7 @@ from clgraph.engine.resident import wide_offsets
 from clgraph.engine.strategies.parameters import check_number
 from clgraph.engine.strategies.presets import TUNED, Presets, check_origin
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of, truth
 from clgraph.primitives import group_size
 
 if TYPE_CHECKING:
@@ -231,8 +232,10 @@ class TrianglesConfig(Presets):
                 f"intersect is a {type(self.intersect).__name__}; pass Merge, Path, Search, Bitmap "
                 "or the name of one."
             )
-        if self.order not in {None, "id", "degree"}:
-            raise InvalidArgumentError(f"order={self.order!r} is neither 'degree' nor 'id'.")
+        if self.order is not None:
+            one_of("order", self.order, ("id", "degree"))
+        for name in ("cover", "counters"):
+            object.__setattr__(self, name, truth(name, getattr(self, name)))
         check_number("group_size", self.group_size, 1, 1024)
         check_origin(self.origin)
         if self.cover and (self.order == "degree" or isinstance(self.intersect, Bitmap)):

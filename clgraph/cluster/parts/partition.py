@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import among, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -288,9 +289,9 @@ def made(name: str, n: int, ranks: int, hubs: NDArray[np.int64]) -> Blocks:
     InvalidArgumentError
         If there is none of that name.
     """
-    if name not in PARTITIONS:
+    if not among(name, PARTITIONS):
         raise InvalidArgumentError(
-            f"partition={name!r} is not one of {', '.join(PARTITIONS)}, or None to choose."
+            f"partition={shown(name)} is not one of {', '.join(PARTITIONS)}, or None to choose."
         )
     kind = PARTITIONS[name]
     return Hubs(n, ranks, hubs) if kind is Hubs else kind(n, ranks)

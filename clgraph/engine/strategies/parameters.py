@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import one_of, shown
 
 __all__ = ["check_number", "choice", "number", "parameter", "real", "switch"]
 
@@ -20,7 +21,7 @@ def check_number(name: str, value: Any, least: int, most: int) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidArgumentError(f"{name}={value!r} is not an integer.")
+        raise InvalidArgumentError(f"{name}={shown(value)} is not an integer.")
     if not least <= value <= most:
         top = "below 2**31" if most == LARGEST else f"at most {most}"
         raise InvalidArgumentError(
@@ -45,7 +46,7 @@ class _Number:
             # By type too: 2.0 and True equal numbers that are allowed, and arrays none or many.
             if type(value) is not int or value not in self.among:
                 raise InvalidArgumentError(
-                    f"{name}={value!r} is not one of {', '.join(map(str, self.among))}."
+                    f"{name}={shown(value)} is not one of {', '.join(map(str, self.among))}."
                 )
             return value
         if value is None:
@@ -82,7 +83,7 @@ class _Real:
     def check(self, name: str, value: Any) -> Any:
         kinds = (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds):
-            raise InvalidArgumentError(f"{name}={value!r} is not a number.")
+            raise InvalidArgumentError(f"{name}={shown(value)} is not a number.")
         finite = math.isfinite(value) or (self.infinite and value > 0)
         if not (finite and value >= self.least and value > self.above):
             raise InvalidArgumentError(f"{name}={value} must be {self.unit}.")
@@ -106,8 +107,7 @@ class _Choice:
     names: tuple[str, ...]
 
     def check(self, name: str, value: Any) -> Any:
-        if not (isinstance(value, str) and value in self.names):
-            raise InvalidArgumentError(f"{name}={value!r} is not one of {', '.join(self.names)}.")
+        one_of(name, value, self.names)
         return value
 
     def parse(self, _: str, text: str) -> Any:
@@ -126,7 +126,7 @@ class _Switch:
         if isinstance(value, np.bool_):
             value = value.item()
         if not isinstance(value, bool):
-            raise InvalidArgumentError(f"{name}={value!r} is neither True nor False.")
+            raise InvalidArgumentError(f"{name}={shown(value)} is neither True nor False.")
         return value
 
     def parse(self, name: str, text: str) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from clgraph.engine.strategies.parameters import parameter
 from clgraph.engine.strategies.strategy import Strategy
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 from clgraph.graph.modules import module
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def check_origin(origin: Any) -> None:
     if origin is not None and not (
         isinstance(origin, str) and origin.isprintable() and len(origin) <= LONGEST_ORIGIN
     ):
-        raise InvalidArgumentError(f"origin={origin!r} is not one line of text.")
+        raise InvalidArgumentError(f"origin={shown(origin)} is not one line of text.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Presets:
         """
         if not isinstance(name, str) or name not in cls.PRESETS:
             raise InvalidArgumentError(
-                f"config={name!r} is not a preset; choose one of {', '.join(cls.PRESETS)}."
+                f"config={shown(name)} is not a preset; choose one of {', '.join(cls.PRESETS)}."
             )
         return cls(**cls.PRESETS[name])
 

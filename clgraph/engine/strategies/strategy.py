@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from clgraph.engine.strategies.parameters import parameter
 from clgraph.errors import InvalidArgumentError
+from clgraph.graph.arguments import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,7 +55,7 @@ class _Slot:
         if type(value) in self.family:
             return value
         raise InvalidArgumentError(
-            f"{name}={value!r} is not one of {', '.join(self.named())}, nor such a strategy."
+            f"{name}={shown(value)} is not one of {', '.join(self.named())}, nor such a strategy."
         )
 
     def parse(self, _: str, text: str) -> Any:

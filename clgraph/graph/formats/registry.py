@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clgraph.errors import InvalidArgumentError
-from clgraph.graph.arguments import flags
+from clgraph.graph.arguments import flags, one_of, shown
 from clgraph.graph.build import as_graph
 from clgraph.graph.formats.files import BYTE_ORDER_MARK, Progress, Source
 from clgraph.graph.formats.limits import Limits
@@ -218,15 +218,12 @@ def write(
 
 def _limit(name: str, value: int | None) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise InvalidArgumentError(f"{name}={value!r} must be a positive integer")
+        raise InvalidArgumentError(f"{name}={shown(value)} must be a positive integer")
     return value
 
 
-def _named(name: str) -> Format:
-    if name not in FORMATS:
-        raise InvalidArgumentError(
-            f"format={name!r} is not known; choose one of {', '.join(FORMATS)}"
-        )
+def _named(name: Any) -> Format:
+    one_of("format", name, FORMATS)
     return FORMATS[name]
 
 
@@ -272,9 +269,9 @@ def _name(path: Any) -> str:
         name = os.fsdecode(path)
         encoded = os.fsencode(name)
     except (TypeError, UnicodeError):
-        raise InvalidArgumentError(f"path={path!r} is not the name of a file") from None
+        raise InvalidArgumentError(f"path={shown(path)} is not the name of a file") from None
     if not encoded or b"\0" in encoded:
-        raise InvalidArgumentError(f"path={path!r} is not the name of a file")
+        raise InvalidArgumentError(f"path={shown(path)} is not the name of a file")
     return name
 
 

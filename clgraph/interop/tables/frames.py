@@ -206,6 +206,10 @@ class NamedPaths:
         self.distances = _frame(distances, names, graph)
         self.predecessors = _frame(before, names, graph)
 
+    def __repr__(self) -> str:
+        """Report from how many vertices there are paths, and of how many."""
+        return "NamedPaths(sources={}, vertices={})".format(*self.distances.shape)
+
     def __getitem__(self, name: str) -> Any:
         """Give one of both by name, as R users know it."""
         if name not in ("distances", "predecessors"):

@@ -351,7 +351,7 @@ def test_bfs_says_why_there_are_no_joules(run, small, any_device, monkeypatch):
 
 def test_bfs_measures_joules(run, small, any_device, monkeypatch):
     class Meter:
-        source, note, update_s, poll_s = "rapl", "made up", 0.001, 0.005
+        source, note, update_s, poll_s = "rapl", "made up", 0.02, 0.005
         looks = 0
 
         def read(self):

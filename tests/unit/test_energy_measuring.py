@@ -319,7 +319,7 @@ def test_the_thread_samples_in_real_time_and_ends():
     """Multi-search checklist 20: beside whatever runs in the block."""
 
     class Quick:
-        source, note, update_s, poll_s = "rapl", "made up", 0.001, 0.005
+        source, note, update_s, poll_s = "rapl", "made up", 0.02, 0.005
         looks = 0
 
         def read(self):

@@ -87,7 +87,7 @@ def test_a_bar_shows_how_far_it_is_on_a_terminal(
 
 def test_joules(trace, capsys, monkeypatch, any_device):
     class Meter:
-        source, note, update_s, poll_s = "rapl", "made up", 0.001, 0.005
+        source, note, update_s, poll_s = "rapl", "made up", 0.02, 0.005
         looks = 0
 
         def read(self):

@@ -662,7 +662,7 @@ def test_the_graph_keeps_its_turned_edges(any_device):
     [
         ({"intersect": "hash"}, "merge, path, search, bitmap"),
         ({"intersect": 3}, "name of one"),
-        ({"order": "size"}, "neither"),
+        ({"order": "size"}, "order"),
         ({"order": "degree", "cover": True}, "leave out"),
         ({"intersect": "bitmap", "cover": True}, "leave out"),
         ({"intersect": Merge("row"), "order": "degree"}, "leave out"),

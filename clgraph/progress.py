@@ -25,9 +25,9 @@ def check_progress(progress: Any) -> None:
         If it is neither None, True or False nor callable.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        given = " ".join(repr(progress).split())
         raise InvalidArgumentError(
-            f"progress={given} is neither True nor a callable (done, total, what)."
+            f"progress, a {type(progress).__name__}, is neither True nor a callable (done, total, "
+            "what)."
         )
 
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ceilings import CEILINGS
 from unit.microbench_offline import HOPPER
 
 from clgraph.profile.assess import kernel_report, run_criteria, run_prediction
-from clgraph.profile.characterise import Ceilings
 from clgraph.profile.evidence import Evidence
 from clgraph.profile.instrument.sites import Site
 from clgraph.profile.passes.counters import Totals
@@ -19,17 +19,6 @@ from clgraph.profile.passes.timeline import Launch, Place
 from clgraph.profile.static import StaticFacts
 
 CARD = SimpleNamespace(traits=HOPPER)  # 132 units for 64 SIMD groups each
-CEILINGS = Ceilings(
-    copy=4e12,
-    cache=7e12,
-    random_reads=((4e6, 160e9), (1e9, 45e9)),
-    atomics=((4e6, 100e9), (1e9, 18e9)),
-    integer=29e12,
-    local=33e12,
-    launch_s=2e-6,
-    cache_bytes=50 << 20,
-    latencies={},
-)
 PLACE = Place("made.cl", "made", "0")
 MS = 1_000_000  # nanoseconds
 

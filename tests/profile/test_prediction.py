@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ceilings import CEILINGS
 
 from clgraph.errors import InvalidArgumentError
 from clgraph.profile.bounds import PARTS, Bounds, bounds_of, work_of
 from clgraph.profile.characterise import (
     COMPONENTS,
-    Ceilings,
     CharacterisationFunction,
     ceilings_of,
     costs_of,
@@ -19,21 +19,6 @@ from clgraph.profile.characterise import (
 from clgraph.profile.instrument.sites import Site
 from clgraph.profile.passes.counters import Chain, Totals
 from clgraph.profile.prediction import corrected, potential_speedup, speedup, time_shares
-
-CEILINGS = Ceilings(
-    copy=4e12,
-    cache=7e12,
-    random_reads=((4e6, 160e9), (1e9, 45e9)),
-    atomics=((4e6, 100e9), (1e9, 18e9)),
-    integer=29e12,
-    local=33e12,
-    launch_s=2e-6,
-    cache_bytes=50 << 20,
-    latencies={"l2": 200e-9, "l1": 20e-9, "shared": 10e-9},
-    grid_barriers=((132.0, 1e-6), (1056.0, 2e-6)),
-    contended=2e9,
-    units=132,
-)
 
 
 @pytest.mark.parametrize("name", ["HSync", "TDiv", "LB_W", "LB_SM", "THR_OCC"])

@@ -33,11 +33,17 @@ __all__ = ["RandomWalks", "random_walks"]
 
 MOST_VERTICES = 2**31
 MOST_LENGTH = 2**31
+NOWHERE = 2**32 - 1
 SHARE_BITS = 20  # of the shares of a step back, to a neighbour, and farther
-TRIES = 64  # draws that may be refused before the row is gone through
-# Vertices of walks that are kept on the device together, and steps that a launch takes: its length
-# is bounded, so that progress can be reported and Ctrl-C answered.
-TOGETHER, STEPS_TOGETHER, LAUNCH_STEPS = 1 << 24, 256, 1 << 22
+# Draws that may be refused before the row is gone through: at least so many, and as many as it has
+# edges, since to go through it takes as long as so many draws.
+TRIES = 64
+# Vertices of walks that are kept on the device together.
+TOGETHER, STEPS_TOGETHER = 1 << 24, 256
+# Steps that a launch takes: its length is bounded, so that progress can be reported and Ctrl-C
+# answered.
+LAUNCH_STEPS, CPU_LAUNCH_STEPS = 1 << 24, 1 << 22
+CPU_WIDE = 16  # walks of a thread that has no lanes
 
 
 @documented(Plan)
@@ -62,7 +68,7 @@ class RandomWalks(Plan):
     A step costs the logarithm of a degree where weights count, and of another to see whether a
     vertex is a neighbour where `p` or `q` is not 1; the expected number of draws is the greatest of
     1/p, 1 and 1/q over their mean. Takes 4 bytes an edge beside the graph where weights count, and
-    at most 64 MiB for walks, or 1 KiB for a walk. Integer weights count exactly where those of each
+    at most 64 MiB for walks, or 1 KiB for a walk, and 8 bytes a walk. Integer weights count exactly where those of each
     row add up to less than 2**32; otherwise they are rounded to multiples of 2**-31 of the total of
     their row, and shares of `p` and `q` to multiples of 2**-20. A plan serves one thread at a time;
     others wait.
@@ -98,6 +104,7 @@ class RandomWalks(Plan):
             "group_size": Sweeper(self.device, self.graph.n).group_size,
             "share_bits": SHARE_BITS,
             "tries": TRIES,
+            "wide": CPU_WIDE if self.device.traits.lanes == 1 else 1,
         }
         self._kernels: dict[bool, Kernel] = {}
         if self.graph.n:
@@ -158,17 +165,18 @@ class RandomWalks(Plan):
         steps = whole("length", length, least=0, most=MOST_LENGTH)
         seeds = np.uint64(whole("seed", seed, least=0, most=2**64 - 1))
         shares = _shares(p, q)
-        walks = np.empty((steps + 1, len(begins)), np.int32)
         log = SweepLog()
         blocks: list[int] = []
+        edges = 0
         with self._turn() as turn:
+            walks = self.device.host_arrays.empty(len(begins) * (steps + 1), np.int32)
+            walks = walks.reshape(len(begins), steps + 1)
             size = max(TOGETHER // (min(steps, STEPS_TOGETHER) + 1), 1)
             for first in range(0, len(begins), size):
                 block = begins[first : first + size]
                 blocks.append(len(block))
-                self._walk(log, block, first, (seeds, shares), walks, progress)
+                edges += self._walk(log, block, first, (seeds, shares), walks, progress)
         report_progress(progress, 1, 1, "walking")
-        edges = int(np.count_nonzero(walks >= 0)) - len(begins)
         config = self.config | {"p": float(p), "q": float(q)}
         stats = self._stats_of(RoundStats, log, turn, rounds=blocks, edges=edges, config=config)
         result = WalksResult(walks, stats)
@@ -184,24 +192,28 @@ class RandomWalks(Plan):
         drawn: tuple[np.uint64, NDArray[np.uint32]],
         walks: NDArray[np.int32],
         progress: Progress | None,
-    ) -> None:
-        """Take walks together, some steps at a time, the last two vertices of which go on."""
-        count, steps = len(begins), len(walks) - 1
+    ) -> int:
+        """Take walks together, some steps at a time, and give how many steps there were."""
+        count, steps = len(begins), walks.shape[1] - 1
         kernel = self._kernel(second_order=len(set(drawn[1][:3].tolist())) > 1)
-        most = (min(steps, STEPS_TOGETHER) + 2) * count
-        held = self._memory.allocate("walks", most, np.uint32)
-        shares = self._memory.upload("shares", drawn[1])
-        taken = walks[:, first : first + count]
-        taken[0] = begins
-        sweeper = Sweeper(self.device, count)
-        # The row of the vertices before, and of those where walks are now.
-        known = begins[None, :]
-        for done in range(0, steps, STEPS_TOGETHER):
-            held.write(known)
-            at = len(known) - 1
-            last = at + min(STEPS_TOGETHER, steps - done)
-            per_launch = max(LAUNCH_STEPS // count, 1)
-            for begin in range(at, last, per_launch):
+        take = self._result_memory.take
+        held = take("walks", (min(steps, STEPS_TOGETHER) + 1) * count, np.int32)
+        ends = take("ends_of_walks", 2 * count, np.uint32)
+        ends.write(np.concatenate([begins, np.full(count, NOWHERE, np.uint32)]))
+        shares = take("shares", len(drawn[1]), np.uint32)
+        shares.write(drawn[1])
+        taken = take("steps_taken", 1, np.uint32)
+        sweeper = Sweeper(self.device, -(-count // self.config["wide"]))
+        most = CPU_LAUNCH_STEPS if self.device.traits.is_cpu else LAUNCH_STEPS
+        per_launch = max(most // count, 1)
+        edges = 0
+        for done in range(0, max(steps, 1), STEPS_TOGETHER):
+            past = min(done + STEPS_TOGETHER, steps)
+            # The starts are beside the first steps.
+            since = done + 1 if done else 0
+            columns = past + 1 - since
+            taken.clear()
+            for begin in range(done, max(past, 1), per_launch):
                 sweeper.launch(
                     log,
                     kernel,
@@ -209,19 +221,24 @@ class RandomWalks(Plan):
                     np.uint32(count),
                     np.uint64(first),
                     np.uint32(begin),
-                    np.uint32(min(begin + per_launch, last)),
-                    np.uint32(done - at),
+                    np.uint32(min(begin + per_launch, past)),
                     drawn[0],
                     shares,
+                    ends,
+                    np.uint32(columns),
+                    np.uint32(begin + 1 - since),
                     held,
+                    taken,
                 )
                 log.wait()
-            rows = held.read((last + 1) * count).reshape(last + 1, count)
-            taken[done + 1 : done + 1 + last - at] = rows[at + 1 :]
-            known = rows[last - 1 : last + 1]
-            report_progress(
-                progress, first * steps + count * (done + last - at), walks.size, "walking"
-            )
+            edges += int(taken.read()[0])
+            piece = walks[first : first + count, since : past + 1]
+            if piece.flags.c_contiguous:
+                held.read(piece.size, piece.reshape(-1))
+            else:
+                piece[:] = held.read(piece.size).reshape(piece.shape)
+            report_progress(progress, first * steps + count * past, walks.size, "walking")
+        return edges
 
     def _kernel(self, *, second_order: bool) -> Kernel:
         if second_order not in self._kernels:

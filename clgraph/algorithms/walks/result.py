@@ -19,32 +19,24 @@ class WalksResult:
 
     Attributes
     ----------
+    walks : numpy.ndarray
+        The vertices of each walk, its start first, int32 [k, length + 1]; -1 once it has come to a
+        vertex that no edge leads away from.
     stats : RoundStats
         Times and counts; ``rounds`` says how many walks were taken together.
     """
 
-    def __init__(self, steps: NDArray[np.int32], stats: RoundStats) -> None:
-        self._walks = steps.T  # as the device has them, a step of all walks after the other
+    def __init__(self, walks: NDArray[np.int32], stats: RoundStats) -> None:
+        self.walks = walks
         self.stats = stats
-
-    @property
-    def walks(self) -> NDArray[np.int32]:
-        """The vertices of each walk, its start first, int32 [k, length + 1].
-
-        -1 once it has come to a vertex that no edge leads away from. Put in this order on first
-        access.
-        """
-        if not self._walks.flags.c_contiguous:
-            self._walks = np.ascontiguousarray(self._walks)
-        return self._walks
 
     def __repr__(self) -> str:
         """Report how many walks there are, and how long they may be."""
-        count, columns = self._walks.shape
+        count, columns = self.walks.shape
         return f"{type(self).__name__}(walks={count}, length={columns - 1})"
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Steps that each walk has, int64 [k]."""
-        taken: NDArray[np.int64] = np.count_nonzero(self._walks >= 0, axis=1).astype(np.int64)
+        taken: NDArray[np.int64] = np.count_nonzero(self.walks >= 0, axis=1).astype(np.int64)
         return taken - 1

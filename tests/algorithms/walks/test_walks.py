@@ -47,7 +47,7 @@ def walk_slowly(graph, number, start, length, *, p=1.0, q=1.0, seed=0, weights=T
         if not targets or not upto[-1]:
             return walk + [-1] * (length - step)
         found = None
-        for attempt in range(TRIES):
+        for attempt in range(max(TRIES, len(targets))):
             words = philox((number & MASK, number >> 32, step, attempt), key)
             drawn = words[0] * upto[-1] >> 32
             u = targets[next(k for k, sum_ in enumerate(upto) if sum_ > drawn)]
@@ -103,6 +103,16 @@ def test_refused_draws_end_in_going_through_the_row(device):
 
 
 @on_both
+def test_long_rows_are_drawn_from_as_often_as_they_have_edges(device):
+    """Of 400 edges of a hub one leads back, and all others are taken once in 300 draws."""
+    graph, options = cg.generate.star(401), {"q": 300.0, "seed": 5}
+    found = cg.random_walks(graph, np.arange(1, 41), 2, device=device, **options)
+    for number in range(40):
+        expected = walk_slowly(graph, number, number + 1, 2, **options)
+        assert found.walks[number].tolist() == expected
+
+
+@on_both
 def test_first_steps_are_in_proportion_to_weights(device):
     graph = cg.from_edges([0, 0, 0, 0], [1, 2, 3, 4], [1.0, 0.0, 2.5, 0.5], n=5)
     walks = cg.random_walks(graph, np.zeros(40000, int), 2, seed=3, device=device).walks
@@ -132,7 +142,8 @@ def test_blocks_and_pieces_change_nothing(any_device, monkeypatch):
     plan = cg.RandomWalks(graph, device=any_device)
     told = []
     whole = plan.run(starts, 50, q=2.0, seed=9)
-    for name, value in (("TOGETHER", 3000), ("STEPS_TOGETHER", 16), ("LAUNCH_STEPS", 500)):
+    small = {"TOGETHER": 3000, "STEPS_TOGETHER": 16, "LAUNCH_STEPS": 500, "CPU_LAUNCH_STEPS": 500}
+    for name, value in small.items():
         monkeypatch.setattr(module, name, value)
     pieces = plan.run(starts, 50, q=2.0, seed=9, progress=lambda *what: told.append(what))
     np.testing.assert_array_equal(whole.walks, pieces.walks)
@@ -145,6 +156,18 @@ def test_blocks_and_pieces_change_nothing(any_device, monkeypatch):
     np.testing.assert_array_equal(some, whole.walks[:7, :21])
     assert plan.run(starts, 50, q=2.0, seed=10).walks.tolist() != whole.walks.tolist()
     assert whole.stats.edges_traversed == whole.lengths.sum() == 300 * 50 - (whole.walks < 0).sum()
+
+
+def test_walks_are_read_into_memory_that_is_used_again(any_device):
+    graph, starts = cg.generate.path(300), np.arange(300)
+    plan = cg.RandomWalks(graph, device=any_device)
+    plan.run(starts, 100)  # the first of its size is in memory of its own
+    first = plan.run(starts, 100).walks
+    place, kept = first.ctypes.data, first.copy()
+    assert plan.run(starts, 100, seed=1).walks.ctypes.data != place
+    np.testing.assert_array_equal(first, kept)
+    del first
+    assert plan.run(starts, 100).walks.ctypes.data == place
 
 
 def test_sums_are_exact_or_close():
@@ -167,12 +190,11 @@ def test_verification_finds_what_is_wrong(any_device):
     result = cg.random_walks(path, starts, 2, device=any_device, verify=True)
     assert result.walks.tolist() == [[0, 1, -1], [2, -1, -1]]
     assert str(result) == "WalksResult(walks=2, length=2)"
-    assert result.walks is result.walks  # put in order once
     assert result.walks.flags.c_contiguous
     assert result.lengths.tolist() == [1, 0]
     for wrong in ([[0, 2, -1], [2, -1, -1]], [[0, 1, 2], [2, -1, -1]], [[0, -1, -1], [2, -1, -1]],
                   [[1, -1, -1], [2, -1, -1]], [[0, 1, -1], [2, -1, 1]]):  # fmt: skip
-        result = WalksResult(np.array(wrong, np.int32).T, result.stats)
+        result = WalksResult(np.array(wrong, np.int32), result.stats)
         with pytest.raises(cg.VerificationError, match="walk"):
             _verify(path, result, starts, weighted=True)
 

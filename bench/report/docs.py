@@ -104,6 +104,12 @@ The *overhead* of steady runs on an H200's host, in turn with the code before, a
 20 from 60 to 40 and from 50 to 47 us, shortest paths from 78 to 44 and from 88 to 73, components
 from 50 to 49 and from 54 to 33; these take 103 and 149 us of device time instead of 128 and 193,
 since launches that others follow have no events.
+On another host of one, 16 cores beside others' work, searches of roads with 10.5 ms of kernel took
+54 us more, turns of ten runs from 41 to 145, BFS on scale 16 43 from 30 to 50 and shortest paths on
+scale 20 62 from 37 to 76
+([probe](../bench/results/probes/h200-20261129-beyond-the-kernel.txt)): all ways to wait that were
+tried in turn differ by less than the minutes do, in which others cool the caches that a launch
+needs.
 
 On the Xeon each record of suite processors has two of 32 cores to itself, to which PoCL's threads
 are bound, beside other such records on other pairs; libraries and GAP's codes, taken as they build

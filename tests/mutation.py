@@ -67,6 +67,8 @@ def written(name, rng):
         )
     if name == "metis" and graph.directed:
         graph = graph.symmetrized()
+    if name in ("el", "wel") and not graph.m:
+        return b""  # which nobody writes
     return b"".join(FORMATS[name].write(graph))
 
 

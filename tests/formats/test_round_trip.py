@@ -198,6 +198,10 @@ def test_what_cannot_be_stored_is_refused(tmp_path: Path) -> None:
         cgg.write(Graph([0, 1, 1], [1], [1.5]), target)
     with pytest.raises(InvalidArgumentError, match="labels"):
         cgg.write(Graph([0, 1, 1], [1], labels=[("a",), 2]), tmp_path / "graph.npz")
+    for name in ("edges.el", "edges.wel"):
+        with pytest.raises(InvalidArgumentError, match="no edges"):
+            cgg.write(Graph([0, 0], []), tmp_path / name)
+        assert not (tmp_path / name).exists()
     with pytest.raises(InvalidArgumentError, match="the name does not say"):
         cgg.write(Graph([0], []), tmp_path / "graph.doc")
     with pytest.raises(InvalidArgumentError, match="format"):

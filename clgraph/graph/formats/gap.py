@@ -59,13 +59,22 @@ def write_el(graph: Graph) -> Iterator[bytes]:
 
     The format knows neither direction nor vertices without edges beyond the largest id.
     """
-    return lines([csr.row_ids(graph.indptr), graph.indices])
+    return lines(_ends(graph))
 
 
 def write_wel(graph: Graph) -> Iterator[bytes]:
     """Text of a .wel file: every arc, with weight 1 if the graph has none."""
     weights = np.ones(graph.m, np.int32) if graph.weights is None else graph.weights
-    return lines([csr.row_ids(graph.indptr), graph.indices, weights])
+    return lines([*_ends(graph), weights])
+
+
+def _ends(graph: Graph) -> list[Array]:
+    if not graph.m:
+        raise InvalidArgumentError(
+            "the graph has no edges, and a list of edges holds nothing else; write another format, "
+            "such as npz"
+        )
+    return [csr.row_ids(graph.indptr), graph.indices]
 
 
 def read_sg(source: Source, *, directed: bool | None, weighted: bool | None) -> Graph:

@@ -29,6 +29,7 @@ from clgraph.engine.resident import resident
 from clgraph.engine.strategies.balance import BALANCERS
 from clgraph.engine.strategies.frontier import VertexQueue
 from clgraph.engine.sweeps import SweepLog
+from clgraph.errors import InvalidArgumentError
 from clgraph.graph.buckets import bucket_kernels
 from clgraph.graph.lines import lines_kernel
 from clgraph.primitives.scanning import Compaction
@@ -267,7 +268,11 @@ def lines(_: Graph, name: str, device: Device) -> object:
 
 
 def bucketed(_: Graph, __: str, device: Device) -> object:
-    """Build what sorts edges by buckets."""
+    """Build what sorts edges by buckets, of processors only."""
+    if not device.traits.is_cpu:
+        raise InvalidArgumentError(
+            "edges are sorted by buckets on processors only; others use keys."
+        )
     return bucket_kernels(device)
 
 

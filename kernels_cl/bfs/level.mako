@@ -50,7 +50,7 @@
     % else:
     const int is_worth_it = 1;
     % endif
-    <% goes_on = config.pull.gain and not lanes.module.one_lane(context) %>\
+    <% goes_on = config.pull.gain and str(pulled) != "0" and not lanes.module.one_lane(context) %>\
     % if goes_on:
     // The length is still that of the frontier before.
     const int goes_on = ${only_in_bitmap} && unexplored <= n / ${FEW_LEFT}u && size <= ${s}.length / ${SHRUNK}u;

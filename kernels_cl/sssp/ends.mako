@@ -58,7 +58,8 @@
             % endif
             % if config.row_limit:
             const uint vertex0 = v0;
-            const int active0 = decreased0, queued0 = 1, comes0 = 1;
+            const int active0 = decreased0;
+            int queued0 = 1, comes0 = 1;  // not const: compilers remark on constants behind an operator
             ${bands.admit(1)}
             % else:
             offset_t row0 = 0;

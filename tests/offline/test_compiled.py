@@ -34,7 +34,7 @@ SOME = {
 }
 # What only processors run, none of which is here; and what only devices do on which pinned memory
 # has the address that it has on the host.
-OF_PROCESSORS = {"communities/merge.cl"}
+OF_PROCESSORS = {"communities/merge.cl", "edges/buckets.cl"}
 MAILBOXES = {"bfs/copies/renumber.cl", "bfs/parts_levels.cl", "primitives/post.cl"}
 WORDS = "primitives/lanes_check.cl"
 PEEL, PEEL_REGISTERS = "truss/peel.cl", 84  # by clang 19 and ptxas 13 they are 80

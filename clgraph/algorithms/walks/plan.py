@@ -68,10 +68,10 @@ class RandomWalks(Plan):
     A step costs the logarithm of a degree where weights count, and of another to see whether a
     vertex is a neighbour where `p` or `q` is not 1; the expected number of draws is the greatest of
     1/p, 1 and 1/q over their mean. Takes 4 bytes an edge beside the graph where weights count, and
-    at most 64 MiB for walks, or 1 KiB for a walk, and 8 bytes a walk. Integer weights count exactly where those of each
-    row add up to less than 2**32; otherwise they are rounded to multiples of 2**-31 of the total of
-    their row, and shares of `p` and `q` to multiples of 2**-20. A plan serves one thread at a time;
-    others wait.
+    at most 64 MiB for walks, or 1 KiB for a walk, and 8 bytes a walk. Integer weights count exactly
+    where those of each row add up to less than 2**32; otherwise they are rounded to multiples of
+    2**-31 of the total of their row, and shares of `p` and `q` to multiples of 2**-20. A plan
+    serves one thread at a time; others wait.
 
     References
     ----------

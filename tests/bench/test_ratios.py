@@ -164,6 +164,16 @@ def shortest_paths():
     yield [card[graph]["basic"] for graph in ("road", "rgg")]
 
 
+def trees():
+    """Walks by SciPy's rows and NumPy over ours, the least and the most of three seeds."""
+    over = []
+    for seed in (12345, 777, 2026):
+        record = recorded(f"pocl-20261129-processors-epyc-walks-seed-{seed}.json")
+        (case,) = [case for case in record["cases"] if case["preset"] == "auto"]
+        over.append(case["peers"]["scipy"]["ratio"]["median"])
+    yield [min(over), max(over)]
+
+
 # What the ratios of a page are of, in its order.
 OF = {
     "load-balancing.md": load_balancing,
@@ -172,6 +182,7 @@ OF = {
     "profiling.md": profiling,
     "search-configurations.md": search_configurations,
     "shortest-paths.md": shortest_paths,
+    "trees.md": trees,
     "triangles.md": triangles,
 }
 # Figures of somebody else, and numbers that are no ratio.

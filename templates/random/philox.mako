@@ -9,7 +9,7 @@
 ## Local memory  none
 ##
 ## uint4 philox(uint4 counter, uint2 key)   four words, independent between counters and between keys
-## uint random_below(uint word, uint count)        0 .. count - 1; count is not 0
+## uint random_below(uint word, uint count)        0 .. count - 1, or 0 if count is
 ## ulong random_below_ulong(uint2 words, ulong count)
 ##
 ## J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",

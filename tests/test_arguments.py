@@ -257,12 +257,19 @@ def test_what_is_true_or_false_is_no_array(name):
 
 def test_what_is_true_or_false_may_be_a_number(pocl):
     plain = cg.pagerank(GRAPH, weights=False, device=pocl)
-    for no in (0, np.False_, None, ""):
+    for no in (0, np.False_, None, np.array(False)):
         found = cg.pagerank(GRAPH, weights=no, device=pocl)
         np.testing.assert_array_equal(found.ranks, plain.ranks)
         assert found.stats.config == plain.stats.config
     assert cg.bfs(GRAPH, 0, predecessors=1, device=pocl).predecessors is not None
     assert cg.BFS(GRAPH, np.True_, device=pocl).with_predecessors is True
+
+
+@pytest.mark.parametrize("config", [cg.BFSConfig(pull="never"), "merrill-two-phase", "", [1]])
+def test_a_configuration_in_the_place_of_a_flag_is_not_left_out(config, pocl):
+    for plan in (cg.BFS, cg.SSSP):
+        with pytest.raises(cg.InvalidArgumentError, match=r"neither True nor False.*config=\.$"):
+            plan(GRAPH, config, device=pocl)
 
 
 def test_progress_is_refused_before_there_is_any(pocl):

@@ -6,7 +6,7 @@ import math
 import operator
 import reprlib
 from collections.abc import Callable, Collection
-from numbers import Real
+from numbers import Number, Real
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MAYBE = (bool | None, "bool | None")
 TRUTHS = (bool, "bool", *MAYBE)
+NUMBERS = (Number, np.generic)
 
 _short = reprlib.Repr()
 _short.maxother = _short.maxstring = _short.maxlong = 80
@@ -74,14 +75,19 @@ def among(value: Any, known: Collection[str]) -> bool:
 
 
 def truth(name: str, value: Any) -> bool:
-    """Argument ``name`` as True or False, or InvalidArgumentError: arrays say no one thing."""
-    try:
+    """Argument ``name`` as True or False, or InvalidArgumentError.
+
+    Words and configurations are true for Python, and a configuration in the place of a flag would
+    be left out without a word; arrays say no one thing.
+    """
+    if value is None or isinstance(value, NUMBERS) or getattr(value, "shape", None) == ():
         return bool(value)
-    except (TypeError, ValueError):
-        hint = "; numbers of edges belong to the graph" if name.startswith("weight") else ""
-        raise InvalidArgumentError(
-            f"{name}={shown(value)} is neither True nor False{hint}."
-        ) from None
+    hint = ""
+    if name.startswith("weight"):
+        hint = "; numbers of edges belong to the graph"
+    elif name == "predecessors":
+        hint = "; a configuration is given as config="
+    raise InvalidArgumentError(f"{name}={shown(value)} is neither True nor False{hint}.")
 
 
 def flags(call: Callable[P, R]) -> Callable[P, R]:

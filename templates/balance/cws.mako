@@ -78,11 +78,11 @@ while (wide) {
 
 <%def name="by_scan(visit)">
 ${group_ranks.scan("my_rank", "total", "left", in_order=False)}
-uint done = 0;
 for (uint first = 0; first < total; first += ${config.balance.scratch}u) {
-    for (; done < left && my_rank + done - first < ${config.balance.scratch}u; ++done) {
-        scratch_vertices[my_rank + done - first] = my_vertex;
-        scratch_edges[my_rank + done - first] = my_begin + done;
+    const uint past = min(my_rank + left, first + ${config.balance.scratch}u);
+    for (uint at = max(my_rank, first); at < past; ++at) {
+        scratch_vertices[at - first] = my_vertex;
+        scratch_edges[at - first] = my_begin + (at - my_rank);
     }
     group_barrier();
     const uint filled = min(total - first, ${config.balance.scratch}u);

@@ -132,6 +132,7 @@ def test_every_preset_fits_or_says_why_not(traits):
 LACKS = {
     "double precision": lambda traits: not traits.fp64,
     "host memory has the address": lambda traits: traits.memory_ops != "ptx",
+    "on processors only": lambda traits: not traits.is_cpu,
 }
 
 

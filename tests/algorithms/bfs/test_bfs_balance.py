@@ -312,3 +312,14 @@ def test_how_many_are_at_a_row_in_single_group_mode(intel):
         text = render("bfs/bfs.cl", {"traits": intel.traits, "check": False, **parameters})
         rule = "while (max(now.length, 1u) * parts * 2u <= GROUP_LANES) parts *= 2u;"
         assert (rule in text) == expected
+
+
+@pytest.mark.usefixtures("pocl")
+def test_rounds_of_a_scan_stay_within_their_array(monkeypatch):
+    """What a work-item had put down was in a word that PoCL, not optimising, loses at barriers."""
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")
+    graph = cg.generate.kron(6, 6, seed=2)
+    config = cg.BFSConfig(frontier=cg.frontier.VertexQueue(), balance="cws", pull="never")
+    plan = cg.BFS(graph, config=config, device="pocl+lanes32")
+    for source in np.flatnonzero(graph.degrees)[::5].tolist():
+        check_search(graph, source, plan.run(source))

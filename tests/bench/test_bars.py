@@ -9,7 +9,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 DYNAMIC = "h200-20261129-dynamic.json"
+ROWS = "h200-20261129-dynamic-rows.json"
 COPIES = "probes/h200-20261129-copies.txt"
+BEYOND = "probes/h200-20261129-beyond-one-card.txt"
 FILES = "pocl-20261129-files-epyc.json"
 # Million edges a second, in and out each, by the power of ten of a batch.
 RATES = {
@@ -49,6 +51,32 @@ def test_primitives_take_three_fifths_of_a_copy():
 
 def test_rows_of_edges_are_made_in_time():
     assert dynamic()["building"]["device_ms"] <= 4.2
+
+
+@pytest.mark.parametrize(("graph", "least"), [("kron", 0.95), ("road", 0.85)])
+def test_blocks_are_searched_and_multiplied_as_fast_as_was_asked(graph, least):
+    record = json.loads((RESULTS / ROWS).read_text("utf-8"))
+    assert record["commit"]
+    assert not record["dirty"]
+    assert ROWS in (ROOT / "docs" / "dynamic.md").read_text("utf-8")
+    found = record["graphs"][graph]
+    assert found["bfs"]["speed"] >= least
+    assert found["spmv"]["speed"] >= least
+    assert found["beginnings"]["default"]["over_csr"] <= 1.4
+
+
+def test_two_devices_search_what_neither_may_hold():
+    text = (RESULTS / BEYOND).read_text("utf-8")
+    assert BEYOND in (ROOT / "docs" / "several-devices.md").read_text("utf-8")
+    searched = text.partition(" kron26 ")[2].partition(" kron27 ")[0]
+    assert searched.count("refused: ") == 2
+    assert "all eight have the distances of one card" in searched
+    limit, graph = map(
+        int, re.search(r"of each card (\d+) bytes of the graph (\d+)", searched).groups()
+    )
+    held = json.loads(re.search(r"bytes on each (\[.*\])", searched)[1])
+    assert len(held) == 2
+    assert max(held) <= limit < graph
 
 
 @pytest.mark.parametrize(("graph", "least"), [("kron26", 1.5), ("kron24", 1.0)])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PROBLEM", "EdgeTrusses"]
 
 MOST_CHECKED = 1 << 20  # stored edges that sparse products check within some seconds
+MOST_RECOUNTED = 1 << 24  # and those whose supports a GPU counts anew after each round
 
 
 class EdgeTrusses(Problem):
@@ -58,11 +59,10 @@ class EdgeTrusses(Problem):
 
     def check(self, givens: Sequence[int]) -> Record:
         """Compare the numbers of all edges with those by sparse products, or in another way."""
-        small = self.graph.m <= MOST_CHECKED
-        against = "scipy" if small else "iterative"
-        if small:
-            expected = truss_numbers(self.graph)
+        if self.graph.m <= MOST_CHECKED:
+            against, expected = "scipy", truss_numbers(self.graph)
         else:
+            against = "iterative" if self.graph.m <= MOST_RECOUNTED else "delta"
             other = Truss(self.graph, config=against, device=self.plan.device)
             expected = self.values(other.run())
         return self.compared(givens, expected, what="numbers", against=against)

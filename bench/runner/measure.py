@@ -60,7 +60,7 @@ class Settings:
     budget_s : float
         Seconds of passes after which none begins; of each preset.
     validate : int
-        Runs whose whole result is checked.
+        Runs whose whole result is checked; with 0 what to check against is not worked out.
     energy_s : float
         Shortest window for joules; 0 leaves them out.
     presets : tuple of str
@@ -195,7 +195,8 @@ def _prepared(
     for given in inputs[::repeats]:
         for name, value in problem.count(problem.run(given), given).items():
             trial.columns.setdefault(name, []).extend([value] * repeats)
-    record["verified"] = problem.check(inputs[: settings.validate])
+    checked = inputs[: settings.validate]
+    record["verified"] = problem.check(checked) if checked else None
     return trial
 
 

@@ -2,6 +2,7 @@
 ##
 ## CHECKED(pointer, place)   `place` where pointer[place] lies in the array that `pointer` points into,
 ##                           else a place whose loss harms nobody, and the first such access is noted
+## CHECKED_ROW(pointer, place)  the same, but noted only if elements are taken from there, each with its check
 ## CHECKED_IN(array, place)  the same for an array of local or private memory
 ## CHECKED_PARAMETER, _ARGUMENT, _BEGIN   what clgraph/device/rendering/checked.py adds to kernels and to the
 ##                           functions they call: the table, and where the arrays begin
@@ -14,6 +15,7 @@
 #define CHECKED_ARGUMENT checked
 #define CHECKED_BEGIN(argument_, pointer_) checked[${table["sizes"] + arrays} + (argument_)] = (ulong)(size_t)(pointer_)
 #define CHECKED(pointer_, place_) checked_place(checked, (ulong)(size_t)(pointer_), (long)(place_), (uint)sizeof(*(pointer_)), __LINE__)
+#define CHECKED_ROW(pointer_, place_) checked_place(checked, (ulong)(size_t)(pointer_), (long)(place_), (uint)sizeof(*(pointer_)), 0u)
 #define CHECKED_IN(array_, place_) checked_in(checked, (long)(place_), sizeof(array_) / sizeof(*(array_)), __LINE__)
 
 static __attribute__((noinline)) void checked_note(CHECKED_PARAMETER, const uint line, const ulong array, const long index, const ulong bound) {
@@ -43,6 +45,6 @@ static __attribute__((noinline)) long checked_place(CHECKED_PARAMETER, const ulo
     const ulong bound = home < ${arrays}u ? sizes[home] / element : 0ul;
     const long index = (long)(offset / element) + place;
     if ((ulong)index < bound) return place;
-    checked_note(CHECKED_ARGUMENT, line, home, index, bound);
+    if (line) checked_note(CHECKED_ARGUMENT, line, home, index, bound);
     return ((long)(size_t)(checked + ${table["waste"]}) - (long)address) / (long)element;
 }

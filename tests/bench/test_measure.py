@@ -122,6 +122,13 @@ def test_any_problem_is_measured_and_its_figures_shown(pocl):
     assert "rounds" in text.render(record)
 
 
+def test_a_record_without_checks_claims_none(pocl, monkeypatch):
+    monkeypatch.setattr(Sorting, "check", None)  # nor is anything worked out for one
+    steady = cases(pocl, validate=0, passes=1)["steady"]
+    assert steady["status"] == "ok"
+    assert steady["verified"] is None
+
+
 def test_passes_end_when_the_interval_is_narrow_and_not_before(pocl):
     found = cases(pocl, narrow=0.02)
     assert (found["steady"]["passes"], found["steady"]["passes_ended"]) == (3, "narrow")

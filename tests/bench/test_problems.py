@@ -6,7 +6,7 @@ import pytest
 
 import clgraph as cg
 from bench.peers import triangles
-from bench.problems import propagation
+from bench.problems import propagation, truss
 from bench.problems.centrality import betweenness
 from bench.runner import graphs, machine, runner, suites
 from bench.runner.measure import Settings
@@ -83,6 +83,15 @@ class Changed:
 
     def __getattr__(self, name):
         return getattr(self._result, name)
+
+
+def test_trusses_of_large_graphs_are_checked_in_other_ways(intel, monkeypatch):
+    problem = truss.EdgeTrusses(graphs.find("tiny-web", weighted=False), intel, "auto")
+    assert problem.check([0]) == {"against": "scipy"}
+    monkeypatch.setattr(truss, "MOST_CHECKED", 0)
+    assert problem.check([0]) == {"against": "iterative"}
+    monkeypatch.setattr(truss, "MOST_RECOUNTED", 0)
+    assert problem.check([0]) == {"against": "delta"}
 
 
 def test_sources_reach_as_far_as_is_asked(intel, monkeypatch):

@@ -22,12 +22,16 @@ WAYS = {
     "choice": "(place ? values : other)[place] = 1;",
     "macro": "VALUE_AT(place) = 1;",
     "function": "store(values, place);",
+    "function that takes an element": "store(values + place, 0);",
+    "function that hands on": "count(values + place, values);",
     "part of an array": "__global uint *const part = values + 4; part[place - 4] = 1;",
     "nested": "values[other[place]] = 1;",
     "local": "few[place & 7] = 1; values[0] = few[0];",
 }
 KERNEL = """#define VALUE_AT(place_) values[place_]
 static void store(__global uint *to, const int at) { to[at] = 1; }
+static void count(__global uint *to, __global uint *all) { atomic_inc(to); }
+static uint sum(const __global uint *of, uint left) { return left ? of[--left] : 0u; }
 __kernel void leave(
     __global uint *values,   // [8]
     __global uint *other,    // [16]
@@ -46,7 +50,7 @@ def checks(monkeypatch):
 
 def leave(device, folder, way, place):
     (folder / "leave.cl").write_text(KERNEL)
-    built = load(device, "leave.cl", folders=(folder,), way=WAYS[way])
+    built = load(device, "leave.cl", folders=(folder,), way=WAYS.get(way, way))
     memory = Memory(device)
     values = memory.upload("values", np.zeros(8, np.uint32))
     other = memory.upload("other", np.arange(16, dtype=np.uint32))
@@ -63,11 +67,14 @@ def test_an_access_beyond_an_array_is_reported_and_not_made(way, device, tmp_pat
         leave(device, tmp_path, way, 12 if way != "local" else 5)
     error = caught.value
     assert error.kernel == "leave"
-    assert error.array == (None if way == "local" else "values")
-    if way != "subscript of a cast":
+    unnamed = {"local", "function that takes an element"}
+    assert error.array == (None if way in unnamed else "values")
+    if way == "function that takes an element":
+        assert "a pointer that is in none of its arrays" in str(error)
+    elif way != "subscript of a cast":
         assert (error.index, error.bound) == ((5, 4) if way == "local" else (12, 8))
-    lines = {"macro": 9, "function": 2}
-    assert error.line == lines.get(way, 9)
+    lines = {"function": 2, "function that takes an element": 2}
+    assert error.line == lines.get(way, 11)
     assert KERNEL.splitlines()[error.line - 1].strip().replace("${way}", WAYS[way]) in str(error)
 
 
@@ -82,6 +89,15 @@ def test_an_access_within_an_array_is_made(way, device, tmp_path):
         expected[place] = 1
         np.testing.assert_array_equal(values, expected)
     np.testing.assert_array_equal(other, np.arange(16))
+
+
+@pytest.mark.parametrize("place", [8, -1])
+@pytest.mark.runtimes("pocl", "intel")
+@pytest.mark.usefixtures("checks")
+def test_a_row_without_elements_may_begin_anywhere(place, device, tmp_path):
+    leave(device, tmp_path, "other[0] = sum(values + place, other[0]);", place)
+    with pytest.raises(OutOfBoundsError, match="in none of its arrays"):
+        leave(device, tmp_path, "other[0] = sum(values + place, other[1]);", place)
 
 
 @pytest.mark.runtimes("pocl", "intel")

@@ -3,7 +3,9 @@
 A text is rewritten after it was rendered, so that templates know nothing of checks and nobody can
 forget one. ``array[i]`` becomes ``array[CHECKED(array, i)]``, and where ``array + i`` is handed to
 a function or dereferenced, ``i`` becomes ``CHECKED(array, i)``, with the check of
-``templates/memory/checked.mako``. Each kernel, and each function that needs it, gets one more
+``templates/memory/checked.mako``. Where a function of the text only takes elements of what it is
+handed, each with a check of its own, it becomes ``CHECKED_ROW(array, i)``, by which a row without
+elements may begin anywhere. Each kernel, and each function that needs it, gets one more
 parameter: the table that `clgraph.device.programs.checks` makes and reads, where kernels write the
 addresses of their arguments first.
 """
@@ -11,10 +13,13 @@ addresses of their arguments first.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clgraph.device.rendering.source_text import Edits, Function, Text
 from clgraph.device.rendering.sources import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["TABLE", "CheckedSource", "checked_source"]
 
@@ -78,16 +83,20 @@ def _edits(
     """Decide what is put where."""
     edits = Edits()
     macros = text.macros()
+    taking = {
+        function.name: _elements_alone(text, function)
+        for function in functions
+        if not function.is_kernel
+    }
     needing = {
         name
         for name, (body, names) in macros.items()
-        if _check_accesses(text, body, text.pointers | set(names), edits)
+        if _check_accesses(text, body, text.pointers | set(names), taking, edits)
     }
-    helpers = {function.name for function in functions if not function.is_kernel}
     needing |= {
         function.name
         for function in functions
-        if _check_accesses(text, function.body, text.pointers_in(function), edits)
+        if _check_accesses(text, function.body, text.pointers_in(function), taking, edits)
     }
     bodies = {name: body for name, (body, _) in macros.items()}
     bodies |= {function.name: function.body for function in functions}
@@ -95,7 +104,7 @@ def _edits(
     for body in bodies.values():
         for place in body:
             after = text.step(place)
-            if text.at(place) in helpers & needing and text.at(after) == "(":
+            if text.at(place) in taking.keys() & needing and text.at(after) == "(":
                 edits.around(text.partner[after], before=", CHECKED_ARGUMENT")
     for function in functions:
         if function.is_kernel:
@@ -110,11 +119,29 @@ def _edits(
     return edits
 
 
-def _check_accesses(text: Text, body: range, names: set[str], edits: Edits) -> bool:
-    """Add the checks of some text, and report whether there were any."""
+def _elements_alone(text: Text, function: Function) -> set[int]:
+    """Find the parameters, by number, of which a function only takes elements."""
+    return {
+        number
+        for number, name in enumerate(text.parameters(function))
+        if all(
+            text.at(text.step(place)) in {"[", "+"}
+            for place in function.body
+            if text.at(place) == name
+        )
+    }
+
+
+def _check_accesses(
+    text: Text, body: range, names: set[str], taking: Mapping[str, set[int]], edits: Edits
+) -> bool:
+    """Add the checks of some text, and report whether there were any.
+
+    ``taking`` has of each function the parameters whose elements it checks itself.
+    """
     found = False
     callees: dict[int, str] = {}
-    inside: list[int] = []
+    inside: list[list[int]] = []  # brackets that are open, with the number of the argument there
     for place in body:
         piece = text.at(place)
         if piece == "[" and place in text.partner:
@@ -126,15 +153,20 @@ def _check_accesses(text: Text, body: range, names: set[str], edits: Edits) -> b
                 edits.around(place, after=check)
                 edits.around(text.partner[place], before=")")
         if piece == "(":
-            inside.append(place)
+            inside.append([place, 0])
             callees[place] = text.at(text.step(place, -1))
-        if piece in {"(", ","} and inside and callees[inside[-1]] not in _NO_ACCESS:
+        if piece == "," and inside:
+            inside[-1][1] += 1
+        if piece in {"(", ","} and inside:
+            opening, number = inside[-1]
+            callee = callees[opening]
             plus, pointer = text.pointer_from(text.step(place), names)
             begin = text.step(plus) if text.at(plus) == "+" else -1
             end = text.end_of_place(begin)
-            if pointer and end >= 0:
+            if pointer and end >= 0 and callee not in _NO_ACCESS:
                 found = True
-                edits.around(begin, before=f"CHECKED({pointer}, ")
+                check = "CHECKED_ROW" if number in taking.get(callee, ()) else "CHECKED"
+                edits.around(begin, before=f"{check}({pointer}, ")
                 edits.around(end, before=")")
         if piece == ")" and inside:
             inside.pop()

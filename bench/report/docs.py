@@ -97,7 +97,8 @@ is what the host's wall clock of `plan.run` adds. Initialising the state is part
 nothing of a graph is prepared beyond its upload. GTEPS is the harmonic mean over the runs of edges
 per second: out-edges of reached vertices for searches, all edges for components; in a directed
 graph sources that reach next to nothing dominate it. Results are checked outside the timed region:
-whole ones against another's code, and up to 40 million edges by the rules of `clgraph.verify` too.
+whole ones against another's code, or, trusses of large graphs, against another way of finding them,
+and up to 40 million edges by the rules of `clgraph.verify` too.
 
 The *overhead* of steady runs on an H200's host, in turn with the code before, as medians
 ([probe](../bench/results/probes/h200-20261128-posted.txt)): BFS on Kronecker graphs of scale 16 and
@@ -109,7 +110,9 @@ On another host of one, 16 cores beside others' work, searches of roads with 10.
 scale 20 62 from 37 to 76
 ([probe](../bench/results/probes/h200-20261129-beyond-the-kernel.txt)): all ways to wait that were
 tried in turn differ by less than the minutes do, in which others cool the caches that a launch
-needs.
+needs. On a host of one where nobody else was at work, BFS on scale 16 and 20 and on roads took 30,
+31 and 37 us more, shortest paths on scale 20 and on roads 36 and 41, medians of 182 turns
+([probe](../bench/results/probes/h200-20261129-steady-runs.txt)).
 
 On the Xeon each record of suite processors has two of 32 cores to itself, to which PoCL's threads
 are bound, beside other such records on other pairs; libraries and GAP's codes, taken as they build

@@ -12,6 +12,8 @@ DYNAMIC = "h200-20261129-dynamic.json"
 ROWS = "h200-20261129-dynamic-rows.json"
 COPIES = "probes/h200-20261129-copies.txt"
 BEYOND = "probes/h200-20261129-beyond-one-card.txt"
+STEADY = "probes/h200-20261129-steady-runs.txt"
+PATHS = "h200-20261129-papers-paths-seed-{seed}.json"
 FILES = "pocl-20261129-files-epyc.json"
 # Million edges a second, in and out each, by the power of ten of a batch.
 RATES = {
@@ -87,6 +89,26 @@ def test_two_devices_are_as_fast_as_was_asked(graph, least):
     found = re.search(rf"{graph} two22 .*?one/this of medians \[[\d.]+, [\d.]+, ([\d.]+)\]", text)
     assert float(found[1]) >= least
     assert "WRONG" not in text
+
+
+def test_steady_runs_take_little_beyond_their_kernels():
+    text = (RESULTS / STEADY).read_text("utf-8")
+    assert STEADY in (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    found = dict(re.findall(r"^(\w+ \w+) +turns \d+ beyond us median ([\d.]+)", text, re.MULTILINE))
+    assert set(found) == {"BFS road", "BFS middle", "BFS small", "SSSP road", "SSSP middle"}
+    assert max(map(float, found.values())) <= 60
+
+
+@pytest.mark.parametrize("seed", [12345, 777, 2026])
+def test_shortest_paths_of_every_draw_are_as_fast_as_was_asked(seed):
+    record = json.loads((RESULTS / PATHS.format(seed=seed)).read_text("utf-8"))
+    assert not record["machine"]["dirty"]
+    assert record["settings"]["seed"] == seed
+    assert PATHS.format(seed=seed) in (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    (case,) = record["cases"]
+    assert (case["key"], case["status"]) == ("sssp/kron20/auto", "ok")
+    assert len(case["searches"]["source"]) == 64
+    assert case["summary"]["kernel_ms"]["median"] <= 0.42
 
 
 def test_text_is_read_as_fast_as_was_asked():

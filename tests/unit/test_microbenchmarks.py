@@ -583,6 +583,20 @@ def test_twice_the_rounds_take_twice_as_long_or_are_flagged(seconds, flagged, mo
     assert any("twice the rounds" in flag for flag in result.flags) == flagged
 
 
+@pytest.mark.parametrize(("is_gpu", "longest_s"), [(True, 0.001), (False, 0.004)])
+def test_what_is_doubled_is_over_before_a_card_lowers_its_clocks(is_gpu, longest_s, monkeypatch):
+    prepared = SimpleNamespace(plan=SimpleNamespace(device=SimpleNamespace(is_gpu=is_gpu)))
+    took = []
+
+    def timed(_, rounds):
+        took.append(1e-5 * rounds)
+        return took[-1]
+
+    monkeypatch.setattr(measuring, "timed", timed)
+    assert measuring._doubling(prepared, 1000, 0.01) == pytest.approx(1.0)
+    assert max(took) == pytest.approx(longest_s)
+
+
 def test_launches_that_differ_are_flagged(monkeypatch, pocl):
     with_times(monkeypatch, lambda rounds, nth: 1e-6 * rounds * (1 + 0.08 * (nth % 2)))
     result = measure_entry(choose(["fp32_simple.fma_float"])[0], pocl, protocol=QUICK)

@@ -10,6 +10,7 @@ import numpy as np
 
 from clgraph.device import device as find_device
 from clgraph.device.observing import observed_by
+from clgraph.device.programs.program import refuse_checking
 from clgraph.errors import InvalidArgumentError
 from clgraph.profile.assess import kernel_report, run_criteria, run_prediction
 from clgraph.profile.characterise import QUICK, ceilings_of, characterise, functions_of
@@ -96,6 +97,7 @@ def profile(
     progress: Progress | None = None,
 ) -> QualityReport:
     """See `clgraph.profile`, which calls this."""
+    refuse_checking("a profile", "whose kernels do more than they are to do without")
     chosen = _chosen(passes)
     if repeats < 1:
         raise InvalidArgumentError(f"repeats is {repeats}; it must be 1 or more.")

@@ -16,6 +16,7 @@ from clgraph.device.memory import copying
 from clgraph.device.observing import observed_by, observer
 from clgraph.device.programs import kernel as launching
 from clgraph.errors import ClgraphError, InvalidArgumentError
+from clgraph.profile.microbenchmarks import choose, measure_entry
 from clgraph.profile.passes.timeline import Timeline
 from clgraph.profile.quality import PUBLISHED, Weights
 from clgraph.profile.report import compared
@@ -170,6 +171,15 @@ def test_a_plan_that_is_divided_among_devices_is_refused_in_words(passes, pocl):
     with pytest.raises(ClgraphError, match="keeps no times"):
         cg.profile(lambda: plan.run(SOURCE), passes=passes, device=pocl, repeats=1)
     assert observer() is None
+
+
+def test_kernels_with_bounds_checks_are_not_measured(monkeypatch, pocl):
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")
+    with pytest.raises(InvalidArgumentError, match="a profile is not for CLGRAPH_CHECK=1"):
+        cg.profile(cg.BFS(GRAPH, device=pocl))
+    (entry,) = choose(["fp32_simple.fma_float"])
+    with pytest.raises(InvalidArgumentError, match="a microbenchmark is not for CLGRAPH_CHECK=1"):
+        measure_entry(entry, pocl)
 
 
 def test_nobody_watches_after_an_exception(pocl):

@@ -14,6 +14,7 @@ from clgraph.cluster.findings import DividedFindings
 from clgraph.cluster.result import DividedStats
 from clgraph.device import Memory
 from clgraph.device.memory.budget import host_available_bytes
+from clgraph.device.programs.program import checking
 from clgraph.graph.arrays import is_mapped
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ class Streamed:
         """Whether kernels read rows where they are.
 
         A card reads pinned memory over the bus, only the rows that it wants, if there is room for
-        their offsets. A mapped file is read into such memory once, unless it is large for the host.
+        their offsets, and no bounds checks, which know no array at an address. A mapped file is
+        read into such memory once, unless it is large for the host.
         """
         graph = self._graph
         size_bytes = 4 * graph.m
@@ -111,7 +113,7 @@ class Streamed:
         fits = fits and state_bytes(graph, predecessors=self._tree) < Memory(device).free_bytes
         if is_mapped(graph.indices):
             fits = fits and size_bytes <= MAPPED_SHARE * (host_available_bytes() or 0)
-        return device.traits.is_cpu or (is_addressed(device) and fits)
+        return device.traits.is_cpu or (is_addressed(device) and fits and not checking())
 
     def search(self, source: int, limit: int, out: NDArray[np.int32] | None = None) -> BFSResult:
         """Search as far as distance `limit`; a result that nobody has read is copied first."""

@@ -11,7 +11,7 @@ from clgraph.cluster.ranks.comm import Communicator
 from clgraph.cluster.ranks.transport import Message, Transport
 from clgraph.device.memory.copying import finish_copy
 from clgraph.device.memory.posted import can_post
-from clgraph.device.programs.program import checking
+from clgraph.device.programs.program import refuse_checking
 from clgraph.errors import ClusterError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -102,11 +102,9 @@ def check_mailboxes(devices: Sequence[Device]) -> None:
             f"transfers='mailboxes' is for up to {MOST_MEETING} devices, not {len(devices)}; leave "
             "it out."
         )
-    if checking():
-        raise InvalidArgumentError(
-            "transfers='mailboxes' is not for CLGRAPH_CHECK=1, which knows the arrays of a kernel "
-            "and not the memory of others; leave one of them out."
-        )
+    refuse_checking(
+        "transfers='mailboxes'", "which knows the arrays of a kernel and not the memory of others"
+    )
     for device in devices:
         # Pinned memory of any context has its address on the host on NVIDIA's cards.
         if not device.traits.is_cpu and device.traits.memory_ops != "ptx":

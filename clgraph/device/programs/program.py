@@ -30,7 +30,7 @@ from clgraph.device.programs.kernel import Kernel
 from clgraph.device.programs.linker import POCL_PLATFORM
 from clgraph.device.programs.pocl_cache import remove_what_is_cut_off
 from clgraph.device.rendering.sources import render
-from clgraph.errors import KernelBuildError
+from clgraph.errors import InvalidArgumentError, KernelBuildError
 
 if TYPE_CHECKING:
     from clgraph.device.discovery import Device
@@ -255,6 +255,14 @@ def _check_wide_atomics(device: Device, source: str, label: str) -> None:
 def checking() -> bool:
     """Tell whether kernels are built with bounds checks, which know only their arrays."""
     return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
+
+
+def refuse_checking(what: str, why: str) -> None:
+    """Raise what says that something and kernels with bounds checks exclude each other."""
+    if checking():
+        raise InvalidArgumentError(
+            f"{what} is not for CLGRAPH_CHECK=1, {why}; leave one of them out."
+        )
 
 
 def _obtain(device: Device, source: str, label: str, options: tuple[str, ...]) -> Program:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clgraph.device import wait
+from clgraph.device.programs.program import refuse_checking
 from clgraph.energy.steady import WINDOW_S, SteadyPower, steady_power
 from clgraph.profile.microbenchmarks.catalogue import Entry, specification
 from clgraph.profile.microbenchmarks.purity import assembler_text, purity
@@ -119,6 +120,7 @@ def measure_entry(
     Result
         With None for whatever could not be measured.
     """
+    refuse_checking("a microbenchmark", "whose kernels do more than they are to do without")
     protocol = protocol or Protocol()
     prepared = entry.work.prepare(device, scale or Scale.of(device))
     try:

@@ -216,6 +216,8 @@ def test_a_mapped_file_is_pinned_where_the_host_has_room(tmp_path, device, monke
             assert np.shares_memory(plan._rows._chunks._rows, rows)
         check_search(MIXED, MIXED_SOURCES[0], plan.search(MIXED_SOURCES[0], graph.n))
     assert Streamed(MIXED, device, predecessors=True).way == "in place"
+    monkeypatch.setenv("CLGRAPH_CHECK", "1")  # which knows no array at an address
+    assert Streamed(MIXED, device, predecessors=True).way == "copied"
 
 
 @pytest.mark.runtimes("intel", "pocl")

@@ -388,3 +388,15 @@ def test_a_page_is_refused_at_once_without_matplotlib(words, tmp_path, monkeypat
     assert main([*words, str(tmp_path / "page.html")]) == 2
     assert "--html needs matplotlib, which is not installed" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_runner_s_own_page_names_what_is_there():
+    page = (ROOT / "bench" / "README.md").read_text("utf-8")
+    files = set(re.findall(r"`([\w/]+\.py)`", page))
+    folders = set(re.findall(r"`([\w/]+)/`", page))
+    assert len(files) > 8
+    assert len(folders) > 8
+    there = {path.relative_to(ROOT / "bench") for path in (ROOT / "bench").rglob("*")}
+    names = {path.name for path in there} | {path.as_posix() for path in there}
+    names |= {f"bench/{path.as_posix()}" for path in there} | {"docs"}
+    assert files | folders <= names

@@ -1,5 +1,6 @@
 """Options, markers, caches and device fixtures of the test suite."""
 
+import faulthandler
 import gc
 import importlib
 import os
@@ -32,6 +33,8 @@ NO_OPTIMISING = "CLGRAPH_NO_OPTIMISING"
 # Of wall clock. What PoCL builds for 32 emulated lanes, within the first launch, may take 45 s of a
 # processor: minutes beside other work, which is no hang.
 SLOW_LIMIT_S = 1800
+# Times its limit after which a test takes its process with it.
+HOPELESS = 1.5
 # "generic" has the whole session meet PoCL as it is on processors that its LLVM does not know.
 TEST_PROCESSOR = "CLGRAPH_TEST_PROCESSOR"
 RENAMING = Path(__file__).resolve().parent / "renaming"
@@ -216,6 +219,35 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     limit = item.config.getoption("--seconds")
     if limit is not None and time.time() > STARTED + limit:
         pytest.skip(f"the {limit:g} seconds of this run are over")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """End the process of a test that its limit does not end, for pytest-xdist to start another.
+
+    The limit is a signal, which Python answers when a call returns: not where a driver waits for a
+    lock that nobody gives back, as a compiler does that lost its heap.
+    """
+    limit_s = _limit_s(item)
+    if limit_s:
+        plugin = importlib.import_module("_pytest.faulthandler")
+        told = item.config.stash.get(plugin.fault_handler_stderr_fd_key, 2)  # which is not captured
+        faulthandler.dump_traceback_later(HOPELESS * limit_s, exit=True, file=told)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _limit_s(item: pytest.Item) -> float:
+    """Give what pytest-timeout lets a test take; 0 for as long as it likes."""
+    if not item.config.pluginmanager.hasplugin("timeout"):
+        return 0
+    marker = item.get_closest_marker("timeout")
+    if marker is not None and marker.args:
+        return float(marker.args[0])
+    asked = item.config.getoption("timeout", default=None)
+    return float(asked if asked is not None else item.config.getini("timeout") or 0)
 
 
 def _shuffle_files(items: list[pytest.Item], seed: str) -> None:

@@ -23,14 +23,14 @@ WAYS = {
     "macro": "VALUE_AT(place) = 1;",
     "function": "store(values, place);",
     "function that takes an element": "store(values + place, 0);",
-    "function that hands on": "count(values + place, values);",
+    "function that hands on": "add(other, values + place);",
     "part of an array": "__global uint *const part = values + 4; part[place - 4] = 1;",
     "nested": "values[other[place]] = 1;",
     "local": "few[place & 7] = 1; values[0] = few[0];",
 }
 KERNEL = """#define VALUE_AT(place_) values[place_]
 static void store(__global uint *to, const int at) { to[at] = 1; }
-static void count(__global uint *to, __global uint *all) { atomic_inc(to); }
+static void add(const __global uint *from, __global uint *to) { atomic_add(to, from[1]); }
 static uint sum(const __global uint *of, uint left) { return left ? of[--left] : 0u; }
 __kernel void leave(
     __global uint *values,   // [8]
@@ -48,15 +48,23 @@ def checks(monkeypatch):
     monkeypatch.setenv("CLGRAPH_CHECK", "1")
 
 
-def leave(device, folder, way, place):
+def leaving(device, folder, way):
+    """Build the kernel; give what launches it with a place."""
     (folder / "leave.cl").write_text(KERNEL)
-    built = load(device, "leave.cl", folders=(folder,), way=WAYS.get(way, way))
+    kernel = load(device, "leave.cl", folders=(folder,), way=WAYS.get(way, way)).kernel("leave")
     memory = Memory(device)
-    values = memory.upload("values", np.zeros(8, np.uint32))
-    other = memory.upload("other", np.arange(16, dtype=np.uint32))
-    kernel = built.kernel("leave")
-    wait(kernel.launch(1, 1, values, other, np.int32(place)))
-    return values.read(), other.read()
+
+    def launch(place):
+        values = memory.upload("values", np.zeros(8, np.uint32))
+        other = memory.upload("other", np.arange(16, dtype=np.uint32))
+        wait(kernel.launch(1, 1, values, other, np.int32(place)))
+        return values.read(), other.read()
+
+    return launch
+
+
+def leave(device, folder, way, place):
+    return leaving(device, folder, way)(place)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -103,10 +111,10 @@ def test_a_row_without_elements_may_begin_anywhere(place, device, tmp_path):
 @pytest.mark.runtimes("pocl", "intel")
 @pytest.mark.usefixtures("checks")
 def test_indices_below_an_array_and_the_first_of_several(device, tmp_path):
+    launch = leaving(device, tmp_path, "subscript")
     with pytest.raises(OutOfBoundsError, match="index -3 of 'values', which has 8 elements"):
-        leave(device, tmp_path, "subscript", -3)
-    # The next launch begins with a clean table.
-    leave(device, tmp_path, "subscript", 7)
+        launch(-3)
+    launch(7)  # which begins with a clean table
 
 
 @pytest.mark.runtimes("pocl", "intel")

@@ -15,8 +15,6 @@ from clgraph.engine.resident import ResidentGraph, resident, wide_offsets
 from clgraph.graph import as_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from clgraph.device import Allocation, Device
@@ -35,7 +33,7 @@ __all__ = [
 
 log = logging.getLogger("clgraph")
 
-NOTHING_CHANGES = contextlib.nullcontext(False)
+NOBODY_CHANGES_IT = contextlib.nullcontext()
 
 
 class Store(Protocol):
@@ -190,14 +188,15 @@ class Searched:
         """Whether the plan reads rows in blocks."""
         return self._changing is not None and not self._packs
 
-    def still(self) -> contextlib.AbstractContextManager[bool]:
-        """Keep it as it is; tells whether it has changed since `now_seen` was called last."""
-        return NOTHING_CHANGES if self._changing is None else self._locked(self._changing)
+    @property
+    def alone(self) -> contextlib.AbstractContextManager[object]:
+        """What keeps it as it is; a lock as such, see `clgraph.engine.plan.Turn`."""
+        return NOBODY_CHANGES_IT if self._changing is None else self._changing.lock
 
-    @contextlib.contextmanager
-    def _locked(self, changing: Changing) -> Iterator[bool]:
-        with changing.lock:
-            yield changing.rows is not self._seen
+    @property
+    def changed(self) -> bool:
+        """Whether it has since `now_seen` was called last; while it is kept as it is."""
+        return self._changing is not None and self._changing.rows is not self._seen
 
     def pack(self, why: str) -> None:
         """Have rows packed from now on, since blocks will not do."""

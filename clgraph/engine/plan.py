@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -43,7 +43,10 @@ LEVEL_CAPACITY = 1 << 16  # levels whose size and time are kept; 16 bytes each
 
 
 class Turn:
-    """A run that has a plan to itself.
+    """The clock of a run, which waits for the plan and then has it to itself.
+
+    The lock of the plan is entered beside it and not in it: of what Python code does on entering,
+    Ctrl-C may find the lock taken and nobody yet who gives it back.
 
     Attributes
     ----------
@@ -51,12 +54,14 @@ class Turn:
         Host wall clock, with waiting for the plan; once the turn is over.
     """
 
-    def __init__(self) -> None:
+    def __enter__(self) -> Self:
+        """Start the clock."""
         self._began = time.perf_counter()
         self.total_ms = 0.0
+        return self
 
-    def end(self) -> None:
-        """Stop the clock."""
+    def __exit__(self, *_: object) -> None:
+        """Stop it."""
         self.total_ms = 1e3 * (time.perf_counter() - self._began)
 
 
@@ -108,14 +113,6 @@ class Plan(StaysHere):
         yield
         self.device_bytes += self.device.ledger.used_bytes - before
 
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[Turn]:
-        """Have the plan to oneself; an exception, Ctrl-C too, gives it back."""
-        turn = Turn()
-        with self._lock:
-            yield turn
-        turn.end()
-
     def _stats_of(self, kind: Callable[..., S], log: SweepLog, turn: Turn, **about: Any) -> S:
         """Make the stats of a run: of this graph and plan, but for what is given."""
         usual = {"edges": self.graph.m, "device_bytes": self.device_bytes}
@@ -153,7 +150,7 @@ class FollowingPlan(Plan):
         progress: Progress | None = None,
     ) -> None:
         self._searched = Searched(graph, device, needs, weighted=weighted)
-        with self._searched.still():
+        with self._searched.alone:
             super().__init__(self._searched.now(), self._searched.device)
             self._prepare(progress)
             self._searched.now_seen()

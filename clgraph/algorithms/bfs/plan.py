@@ -273,8 +273,8 @@ class BFS(SearchPlan):
         """
         verify = verify is not False and truth("verify", verify)
         began = time.perf_counter()
-        with self._searched.still() as changed, self._lock:
-            if changed:
+        with self._searched.alone, self._lock:
+            if self._searched.changed:
                 self._follow()
             n = self.graph.n
             source = vertex_number(source, n)

@@ -11,7 +11,7 @@ from clgraph.device import load
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import offsets_dtype, resident, wide_offsets
 from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -162,7 +162,7 @@ class Coloring(Plan):
         rounds: list[int] = []
         colors: Allocation | None = None
         count = 0
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if n:
                 colors = self._memory.allocate("colors", n, np.int32)
                 rounds = [n, *self._run(log, number, colors, progress)]

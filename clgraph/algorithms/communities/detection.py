@@ -16,7 +16,7 @@ from clgraph.algorithms.communities.verify import verify_communities
 from clgraph.algorithms.components.number import Numbering
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError
@@ -156,7 +156,7 @@ class _Detection(Plan):
         found: list[dict[str, int]] = []
         labels = np.arange(self.graph.n, dtype=np.int32)
         count, quality = self.graph.n, 0.0
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if self.total:
                 scale = Scale.of(self.total, gamma)
                 with self._counted():

@@ -140,7 +140,7 @@ class Modularity(Plan):
         numbers, count = community_numbers(labels, self.graph.n)
         if not self.graph.m:
             return 0.0
-        with self._turn():
+        with self._lock:
             log = SweepLog()
             self._labels.write(numbers)
             totals = self._memory.allocate("community_totals", count, np.uint64)

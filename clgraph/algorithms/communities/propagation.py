@@ -14,7 +14,7 @@ from clgraph.algorithms.communities.tallies import Tallies
 from clgraph.device import load
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidGraphError, VerificationError
@@ -167,7 +167,7 @@ class LabelPropagation(Plan):
         n, log = self.graph.n, SweepLog(named=True)
         labels = before = np.arange(n, dtype=np.uint32)
         changes: list[int] = []
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if n and rounds:
                 self._labels[0].write(labels)
                 changes = self._rounds(log, rounds, progress)

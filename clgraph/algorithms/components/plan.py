@@ -103,7 +103,7 @@ class ConnectedComponents(Plan):
         self.config: dict[str, Any] = {}
         self._built_for: tuple[dict[str, Any], int] | None = None
         self._rows: tuple[Any, ...] = ()
-        with self._searched.still():
+        with self._searched.alone:
             super().__init__(self._searched.now(), self._searched.device)
             self._make(progress)
 
@@ -192,17 +192,16 @@ class ConnectedComponents(Plan):
             If there is no room for the labels.
         """
         verify = verify is not False and truth("verify", verify)
-        log, turn = SweepLog(), Turn()
+        log = SweepLog()
         labels, count = None, 0
-        with self._searched.still() as changed, self._lock:
-            if changed:
+        with Turn() as turn, self._searched.alone, self._lock:
+            if self._searched.changed:
                 self._make(None)
             n = self.graph.n
             if n:
                 labels = self._result_memory.take("labels", n, np.int32)
                 count = self.label(log, labels)
             packed = self._searched.as_graph() if verify else None
-        turn.end()
         steps = partial(hooking, log, n)
         how = {"mode": "stepped", "method": "hooking", "config": self.config}
         stats = self._stats_of(ComponentStats, log, turn, steps=steps, **how)

@@ -11,7 +11,7 @@ from clgraph.device import load
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -138,7 +138,7 @@ class IndependentSet(Plan):
         log = SweepLog()
         rounds: list[int] = []
         statuses: Allocation | None = None
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if n:
                 statuses = self._memory.allocate("independent_set", n, np.uint8)
                 rounds = [n, *self._run(log, number, statuses, progress)]

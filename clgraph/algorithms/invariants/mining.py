@@ -20,7 +20,7 @@ from clgraph.algorithms.invariants.trace import Trace
 from clgraph.device.memory.staging import Staging
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.arguments import flags, whole
 from clgraph.progress import report_progress
@@ -142,7 +142,7 @@ class InvariantMiner(Plan):
         VerificationError
             If the result was to be checked and differs.
         """
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             traces = _traces(trace, names)
             self._check_sizes(traces[0])
             found: dict[Template, NDArray[np.uint32]] = {}

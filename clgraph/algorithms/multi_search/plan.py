@@ -17,7 +17,7 @@ from clgraph.device.programs.asked import asking
 from clgraph.device.programs.program import build
 from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, rows_of
-from clgraph.engine.plan import FollowingPlan, Plan
+from clgraph.engine.plan import FollowingPlan, Plan, Turn
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.arguments import flags, truth, whole
 
@@ -288,9 +288,9 @@ class MultiSearch(FollowingPlan):
         progress is reported.
         """
         verify = verify is not False and truth("verify", verify)
-        with self._searched.still() as changed:
-            with self._turn() as turn:
-                if changed:
+        with self._searched.alone:
+            with Turn() as turn, self._lock:
+                if self._searched.changed:
                     self._follow()
                 chosen = as_sources(sources, self.graph.n)
                 batch = Batch(

@@ -12,6 +12,7 @@ from clgraph.algorithms.ranking.result import RankResult
 from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
+from clgraph.engine.plan import Turn
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.arguments import flags
 
@@ -87,7 +88,7 @@ class EigenvectorCentrality(Scores):
         """
         tol, max_iter = self._ends(tol, max_iter)
         start, columns, log = self._start(nstart), None, SweepLog()
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if self.graph.n:
                 ends: dict[str, Any] = {"tolerance": tol * self.graph.n, "max_iter": max_iter}
                 columns = self._power.run(log, start, progress=progress, **ends)

@@ -13,6 +13,7 @@ from clgraph.algorithms.ranking.result import HitsResult
 from clgraph.algorithms.ranking.scores import Scores, check_turn, scores_of
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
+from clgraph.engine.plan import Turn
 from clgraph.engine.sweeps import SweepLog
 from clgraph.graph.arguments import flags
 
@@ -77,7 +78,7 @@ class Hits(Scores):
         tol, max_iter = self._ends(tol, max_iter)
         start, columns, log = self._start(nstart), None, SweepLog()
         authorities = np.zeros(0, self.dtype)
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if self.graph.n:
                 columns = self._power.run(
                     log, start, tolerance=tol, max_iter=max_iter, progress=progress

@@ -13,6 +13,7 @@ from clgraph.algorithms.ranking.scores import Scores, check_change, scores_of
 from clgraph.apart import apart
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
+from clgraph.engine.plan import Turn
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph.arguments import flags, real
@@ -92,7 +93,7 @@ class KatzCentrality(Scores):
             raise InvalidArgumentError(f"beta must be a finite number, or {n} of them.")
         alpha = real("alpha", alpha)
         columns, log = None, SweepLog()
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if n:
                 with self._counted():
                     plan = self._plan(given=own.ndim == 1, progress=progress)

@@ -21,7 +21,7 @@ from clgraph.algorithms.ranking.scores import check_change
 from clgraph.device import Memory
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph import as_graph
@@ -180,7 +180,7 @@ class PageRank(Plan):
         count, log = asked.count, SweepLog()
         empty = np.zeros((count, 0), self.dtype)
         ranks, its, errors, converged = empty, np.zeros(count, np.int64), np.zeros(count), True
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             before = self.device.ledger.used_bytes
             if n:
                 ranks, its, errors, converged = self._iterated(log, asked, progress)

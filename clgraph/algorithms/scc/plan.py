@@ -18,7 +18,7 @@ from clgraph.algorithms.scc.signatures import MOST_EDGES, Signatures
 from clgraph.algorithms.scc.steps import MOST_VERTICES, Steps
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import DeviceMemoryError
@@ -217,7 +217,7 @@ class SCC(Plan):
         verify = verify is not False and truth("verify", verify)
         sweeps = SweepLog()
         labels, count, mode, done = None, 0, "stepped", Done()
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if self.graph.n:
                 labels = self._result_memory.take("labels", self.graph.n, np.int32)
                 if self.method == "hooking":

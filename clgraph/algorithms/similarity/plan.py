@@ -13,7 +13,7 @@ from clgraph.algorithms.triangles.plan import Triangles
 from clgraph.device import load
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
@@ -150,7 +150,7 @@ class Similarity(Plan):
         one_of("measure", measure, MEASURES)
         log = SweepLog(named=True)
         way, kernel_ms = "pairs", None
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if pairs is None:
                 sources = row_ids(np.asarray(self.graph.indptr))
                 targets = np.asarray(self.graph.indices)

@@ -17,7 +17,7 @@ from clgraph.device.hardware.measured import ONE_BAND_DEGREE
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.launch_stats import RoundStats
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident
 from clgraph.engine.rounds import Rounds
 from clgraph.engine.sweeps import Sweeper, SweepLog
@@ -183,7 +183,7 @@ class SpanningForest(Plan):
         rounds: list[int] = []
         chosen = labels = None
         count = 0
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             if n:
                 chosen = self._result_memory.take("forest_edges", n, np.uint32)
                 labels = self._result_memory.take("labels", n, np.int32)

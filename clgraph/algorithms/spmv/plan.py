@@ -13,7 +13,7 @@ from clgraph.device import Allocation, load
 from clgraph.documented import documented
 from clgraph.dynamic.graph import DynamicGraph
 from clgraph.engine.arguments import only_auto
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, VerificationError
@@ -177,7 +177,7 @@ class SpMV(Plan):
         """
         vector = argument_array("x", x)
         unchanged = contextlib.nullcontext() if self.dynamic is None else self.dynamic.lock
-        with unchanged, self._turn() as turn:
+        with Turn() as turn, unchanged, self._lock:
             n = self.n
             if vector.shape != (n,) or vector.dtype.kind not in "biuf":
                 raise InvalidArgumentError(

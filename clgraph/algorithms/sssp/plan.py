@@ -227,8 +227,8 @@ class SSSP(SearchPlan):
         """
         verify = verify is not False and truth("verify", verify)
         began = time.perf_counter()
-        with self._searched.still() as changed, self._lock:
-            if changed:
+        with self._searched.alone, self._lock:
+            if self._searched.changed:
                 self._follow()
             graph, weights, tuned = self.graph, self._weights, self._tuned
             n = graph.n

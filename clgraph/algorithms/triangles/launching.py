@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,15 +79,6 @@ class Counting:
         """Hash of the rendered sources that counted; empty before the first count."""
         hashes = "".join(sorted(self.source_hashes))
         return hashlib.sha256(hashes.encode()).hexdigest() if hashes else ""
-
-    @contextmanager
-    def filled(self, log: SweepLog, *, anew: bool = False) -> Iterator[int]:
-        """Hold rows that are filled, if need be first; whoever does waits. Gives which fill."""
-        rows = self.rows
-        with rows.alone:
-            rows.fill(log, anew=anew)
-            yield rows.fills
-            rows.ready = True
 
     @property
     def sum_bits(self) -> int:

@@ -15,7 +15,7 @@ from clgraph.algorithms.triangles.simple import as_stored, check_simple, simple_
 from clgraph.device.programs.asked import asking
 from clgraph.documented import documented
 from clgraph.engine.blocks import BlockRows, is_changing
-from clgraph.engine.plan import FollowingPlan, Plan
+from clgraph.engine.plan import FollowingPlan, Plan, Turn
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import InvalidArgumentError
 from clgraph.graph.arguments import flags, one_of, whole
@@ -153,7 +153,7 @@ class Triangles(FollowingPlan):
         DeviceMemoryError
             If there is no room for what is asked for.
         """
-        with self._searched.still() as changed:
+        with self._searched.alone:
             self._check(per, max_triangles)
             if self._numbers_edges(per):
                 return self._packed().run(
@@ -161,8 +161,8 @@ class Triangles(FollowingPlan):
                 )
             log, preparation = SweepLog(named=True), SweepLog(named=True)
             count, values, work = 0, None, Work()
-            with self._turn() as turn:
-                if changed:
+            with Turn() as turn, self._lock:
+                if self._searched.changed:
                     self._follow()
                 if self.simple.m:
                     with self._counted():
@@ -197,9 +197,12 @@ class Triangles(FollowingPlan):
     def _run(
         self, log: SweepLog, preparation: SweepLog, per: Per, max_triangles: int, *, prepare: bool
     ) -> tuple[int, NDArray[Any] | None]:
-        with self._counting.filled(preparation, anew=prepare):
+        rows = self._counting.rows
+        with rows.alone:
+            rows.fill(preparation, anew=prepare)
             log.add_all(preparation)
             count, values = self._found(log, per, max_triangles)
+            rows.ready = True
         self.source_hash = self._counting.source_hash
         if values is not None and per == "edge":
             values = as_stored(values, self.simple, self.graph)
@@ -272,11 +275,15 @@ class Triangles(FollowingPlan):
                 f"blocks need owners of triangles, which {self.config} has not; use "
                 "config='bitmap'."
             )
-        with self._turn(), counting.filled(log) as fills:
+        rows = counting.rows
+        with self._lock, rows.alone:
+            rows.fill(log)
+            fills = rows.fills
             sums = counting.sums_of_owners(log)
+            rows.ready = True
         for first, end, count in ranges_of(sums, size):
-            with self._turn(), counting.rows.alone:
-                if counting.rows.fills != fills:
+            with self._lock, rows.alone:
+                if rows.fills != fills:
                     raise InvalidArgumentError(
                         "another run with prepare=True has turned the graph's edges anew since "
                         "the block before, so that owners are others; ask for blocks again."

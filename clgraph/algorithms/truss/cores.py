@@ -14,7 +14,7 @@ from clgraph.algorithms.truss.incidence import Incidence
 from clgraph.algorithms.truss.peeling import NO_LEVEL, Peeled, Peeling
 from clgraph.algorithms.truss.result import CoresResult, PeelingStats
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident
 from clgraph.engine.sweeps import SweepLog
 from clgraph.errors import VerificationError
@@ -131,7 +131,7 @@ class Cores(Plan):
             k = core_order(k)
         log = SweepLog()
         peeled: list[Peeled] = []
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             read, max_k, left = self._run(log, k, peeled, progress)
             log.wait()
         report_progress(progress, 1, 1, "peeling")

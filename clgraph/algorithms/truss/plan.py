@@ -14,7 +14,7 @@ from clgraph.algorithms.truss.finding import Trusses
 from clgraph.algorithms.truss.result import PeelingStats, TrussResult
 from clgraph.algorithms.truss.searching import ABOVE, Asked, Found, truss_order
 from clgraph.documented import documented
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.errors import InvalidArgumentError, VerificationError
 from clgraph.graph import as_graph
 from clgraph.graph.arguments import flags
@@ -144,7 +144,7 @@ class Truss(Plan):
                     f"k={k} and greatest=True are two wishes; leave one out."
                 )
         asked, trusses = Asked(k, greatest, progress), self._trusses
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             found = self._found(asked, prepare=prepare)
             self.device_bytes = self.device.ledger.used_bytes - self._before
         report_progress(progress, 1, 1, "peeling")
@@ -196,7 +196,7 @@ class Truss(Plan):
 
     def _spread(self, name: str) -> Allocation | None:
         """Bring what peeling noted of edges to both places of each; None without triangles."""
-        with self._turn():
+        with self._lock:
             return self._trusses.spread(name) if self._trusses else None
 
     def _found(self, asked: Asked, *, prepare: bool) -> Found:

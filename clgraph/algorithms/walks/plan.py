@@ -13,7 +13,7 @@ from clgraph.device import load
 from clgraph.documented import documented
 from clgraph.engine.arguments import only_auto
 from clgraph.engine.launch_stats import RoundStats
-from clgraph.engine.plan import Plan
+from clgraph.engine.plan import Plan, Turn
 from clgraph.engine.resident import resident, wide_offsets
 from clgraph.engine.sweeps import Sweeper, SweepLog
 from clgraph.errors import InvalidArgumentError, InvalidGraphError, VerificationError
@@ -168,7 +168,7 @@ class RandomWalks(Plan):
         log = SweepLog()
         blocks: list[int] = []
         edges = 0
-        with self._turn() as turn:
+        with Turn() as turn, self._lock:
             walks = self.device.host_arrays.empty(len(begins) * (steps + 1), np.int32)
             walks = walks.reshape(len(begins), steps + 1)
             size = max(TOGETHER // (min(steps, STEPS_TOGETHER) + 1), 1)

@@ -137,9 +137,13 @@ def test_long_rows_are_looked_at_once(rows, device):
     near, far = np.r_[np.zeros_like(hubs), np.repeat(hubs, 203)], np.r_[hubs, leaves]
     weights = np.r_[np.ones_like(hubs), 1 + leaves % 7].astype(np.int32)
     graph = cg.from_edges(near, far, weights, n=204 * rows + 1)
-    result = cg.sssp(graph, 0, config=banded(20, "push"), device=device)
-    check_paths(graph, 0, result)
-    assert result.stats.relaxations == graph.m
+    # Several SIMD groups whatever the machine: in one work-group, or in work-groups of one each.
+    traits = device.traits
+    several = {"groups": 8} if traits.emulated or traits.lanes == 1 else {"group_size": 128}
+    for more in ({}, several):
+        result = cg.sssp(graph, 0, config=banded(20, "push", **more), device=device)
+        check_paths(graph, 0, result)
+        assert result.stats.relaxations == graph.m
 
 
 @pytest.mark.parametrize("heavy", ["push", "switching"])

@@ -40,12 +40,14 @@ POCL_ASSERTS = "+Asserts"  # in what PoCL says of its version
 def options_of(device: Device) -> tuple[str, ...]:
     """Give what a program is built with: the options of its device, and what is asked for now.
 
-    With the barriers of emulated lanes, which are of tests, PoCL takes minutes over optimising one
-    kernel, and has died of another: it is not left to.
+    Over the barriers of emulated lanes, which are of tests, compilers for processors do not take
+    optimising well: PoCL's takes minutes for one kernel and has died of another, and Intel's of
+    2026 goes on reading memory that it has freed, of which it dies at some later kernel or waits
+    for good. They are not let.
     """
     options = device.traits.build_options
     asked = os.environ.get("CLGRAPH_NO_OPTIMISING", "0") not in {"", "0"}
-    plain = asked or (device.traits.emulated and device.platform == POCL_PLATFORM)
+    plain = asked or device.traits.emulated
     return (*options, *unoptimised(device)) if plain else options
 
 

@@ -158,6 +158,8 @@ class Searched:
         The graph.
     device : Device or str, optional
         As above.
+    alone : context manager
+        To hold while it is to stay as it is; a lock as such, see `clgraph.engine.plan.Turn`.
     """
 
     def __init__(
@@ -171,6 +173,8 @@ class Searched:
         self._changing: Changing | None = graph if is_changing(graph) else None
         self.given = as_graph(graph, weighted=weighted) if self._changing is None else graph
         self.device = device
+        lock = NOBODY_CHANGES_IT if self._changing is None else self._changing.lock
+        self.alone: contextlib.AbstractContextManager[object] = lock
         self._packs = bool(needs)
         self._seen: Any = None
         if self._changing is not None:
@@ -187,11 +191,6 @@ class Searched:
     def in_blocks(self) -> bool:
         """Whether the plan reads rows in blocks."""
         return self._changing is not None and not self._packs
-
-    @property
-    def alone(self) -> contextlib.AbstractContextManager[object]:
-        """What keeps it as it is; a lock as such, see `clgraph.engine.plan.Turn`."""
-        return NOBODY_CHANGES_IT if self._changing is None else self._changing.lock
 
     @property
     def changed(self) -> bool:

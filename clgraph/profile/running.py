@@ -97,7 +97,7 @@ def profile(
     progress: Progress | None = None,
 ) -> QualityReport:
     """See `clgraph.profile`, which calls this."""
-    refuse_checking("a profile", "whose kernels do more than they are to do without")
+    refuse_checking("a profile")
     chosen = _chosen(passes)
     if repeats < 1:
         raise InvalidArgumentError(f"repeats is {repeats}; it must be 1 or more.")

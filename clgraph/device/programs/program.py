@@ -257,7 +257,7 @@ def checking() -> bool:
     return os.environ.get("CLGRAPH_CHECK", "0") not in {"", "0"}
 
 
-def refuse_checking(what: str, why: str) -> None:
+def refuse_checking(what: str, why: str = "whose kernels do more than they are to do") -> None:
     """Raise what says that something and kernels with bounds checks exclude each other."""
     if checking():
         raise InvalidArgumentError(

@@ -120,7 +120,7 @@ def measure_entry(
     Result
         With None for whatever could not be measured.
     """
-    refuse_checking("a microbenchmark", "whose kernels do more than they are to do without")
+    refuse_checking("a microbenchmark")
     protocol = protocol or Protocol()
     prepared = entry.work.prepare(device, scale or Scale.of(device))
     try:

@@ -62,7 +62,10 @@ the cache can be below this floor.
 *Best public code* is the fastest of BLEST, GSWITCH, DAWN, Tigr, Gunrock 1, Enterprise, XBFS, SIMD-X
 and cuGraph on the same card and the same graph, measured on {published.DATE}, each result checked;
 medians over two or three sources. BLEST's figures leave out its preparation (0.25 to 4.6 s, and up
-to a minute to order the vertices), those of several others their initialisation. For the other
+to a minute to order the vertices), those of several others their initialisation. In one run with it
+([probe](../bench/results/probes/h200-20261129-blest.txt)), 24 or 48 sources of each of ten graphs,
+BLEST was faster from none of them; its time over ours is 2.95 as a geometric mean of the graphs,
+1.96 to 11.3 by graph. For the other
 algorithms `bench/report/published.py` lists what was measured in the same way. Beside an H100,
 whose memory is slower, the same figures of the H200 stand: those codes were not measured there.
 

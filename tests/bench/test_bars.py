@@ -2,8 +2,10 @@
 
 import json
 import re
+import statistics
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +15,10 @@ ROWS = "h200-20261129-dynamic-rows.json"
 COPIES = "probes/h200-20261129-copies.txt"
 BEYOND = "probes/h200-20261129-beyond-one-card.txt"
 STEADY = "probes/h200-20261129-steady-runs.txt"
+BLEST = "probes/h200-20261129-blest.txt"
+SEARCHED = ("kron20", "kron22", "kron20x64", "unif22", "rmat21", "rgg", "mesh")
+SEARCHED += ("grid3d", "grid2d", "road")
+PAPERS = ("", "-seed-777", "-seed-2026")
 PATHS = "h200-20261129-papers-paths-seed-{seed}.json"
 FILES = "pocl-20261129-files-epyc.json"
 # Million edges a second, in and out each, by the power of ten of a batch.
@@ -97,6 +103,35 @@ def test_steady_runs_take_little_beyond_their_kernels():
     found = dict(re.findall(r"^(\w+ \w+) +turns \d+ beyond us median ([\d.]+)", text, re.MULTILINE))
     assert set(found) == {"BFS road", "BFS middle", "BFS small", "SSSP road", "SSSP middle"}
     assert max(map(float, found.values())) <= 60
+
+
+def test_no_source_is_lost_to_the_best_public_code():
+    text = (RESULTS / BLEST).read_text("utf-8")
+    assert BLEST in (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    rows = re.findall(r"^(\w+) +n \d+ .* geo ([\d.]+) .* lost (\d+) reach differs 0 ", text, re.M)
+    geo = {graph: float(ratio) for graph, ratio, _ in rows}
+    assert set(geo) == set(SEARCHED)
+    assert {lost for _, _, lost in rows} == {"0"}
+    assert statistics.geometric_mean(geo.values()) >= 2.3
+    for graph, least in (("rmat21", 1.8), ("unif22", 2.0), ("kron22", 2.2)):
+        assert geo[graph] >= least
+
+
+@pytest.mark.parametrize("seed", PAPERS)
+def test_slow_sources_and_components_are_as_fast_as_was_asked(seed):
+    name = f"h200-20261129-papers{seed}.json"
+    record = json.loads((RESULTS / name).read_text("utf-8"))
+    assert not record["machine"]["dirty"]
+    assert name in (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    cases = {case["key"]: case for case in record["cases"]}
+    for graph, most in (("kron20", 0.25), ("kron22", 0.65)):
+        searches = cases[f"bfs/{graph}/auto"]["searches"]
+        times = searches["kernel_ms"]
+        assert len(times) == 64
+        assert np.percentile(times, 90) <= 1.6 * np.median(times)
+        assert np.median(searches["total_ms"]) <= most
+    for key, most in (("components/kron20", 0.28), ("components/road", 0.30), ("scc/plaw20", 9)):
+        assert cases[f"{key}/auto"]["summary"]["kernel_ms"]["median"] <= most
 
 
 @pytest.mark.parametrize("seed", [12345, 777, 2026])
